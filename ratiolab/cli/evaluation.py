@@ -214,8 +214,8 @@ def written(
     checked = "the instance"
     if cut is not None:
         speed = "" if cut == "unit" else f" --rounds-per-second {MILLISECONDS:g}"
-        checked = f"what ratiolab trace{speed} -o FILE cuts from the log with the same options"
-    return f"{path} proves {claim}. ratiolab certify checks it against {checked}."
+        checked = f"what `ratiolab trace{speed} -o FILE` cuts from the log with the same options"
+    return f"{path} proves {claim}. `ratiolab certify` checks it against {checked}."
 
 
 def log_lines(log: "Trace", dropped: Mapping[str, int], requests: int) -> list[str]:

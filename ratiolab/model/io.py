@@ -78,7 +78,7 @@ def read_instance(path: PathLike | Content, memory: int | None = None) -> Instan
             raise ValueError("memory is missing: a CSV file needs --memory")
         return instance_of(validated(InstanceFile if is_json else InstanceFields, fields))
     except ValueError as error:
-        log = "" if is_json else "; is it a request log? ratiolab trace cuts an instance from it"
+        log = "" if is_json else "; is it a request log? `ratiolab trace` cuts an instance"
         raise FormatError(f"{path}: {error}{log}") from None
 
 

@@ -55,7 +55,7 @@ RESULTS = Path(__file__).parents[2] / "results"
             "solve ec1.json --objective good",
             "must be total, weighted or goodput",
         ),
-        ("solve trace.csv --memory 99", "is it a request log? ratiolab trace cuts an instance"),
+        ("solve trace.csv --memory 99", "is it a request log? `ratiolab trace` cuts"),
         ("claims --page . ours/router-jsq", ".: is a directory, not a file"),
         ("simulate ec1.json --policy svf --replicas 2 --router jsq,p2c", "simulate runs one"),
         ("simulate ec1.json --policy svf --replicas 2 --router svf", "router 'svf' is a policy"),
