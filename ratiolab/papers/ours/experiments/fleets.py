@@ -90,7 +90,7 @@ def page(frame: pd.DataFrame) -> Page:
 def findings(fleets: Fleets) -> Iterator[Finding]:
     """Compare what queueing theory and engines say of routers with the runs."""
     every = list(fleets.settings)
-    code = [s for s in every if s.startswith("code")]
+    long_prompts = [s for s in every if not s.startswith("conversations")]
 
     def compared(
         statement: str,
@@ -128,9 +128,10 @@ def findings(fleets: Fleets) -> Iterator[Finding]:
         ("vllm-fcfs", "jsq"),
     )
     yield compared(
-        "Least work with true volumes is worse than the fewest requests, on code, under svf",
+        "Least work with true volumes is worse than the fewest requests, on code and summaries, "
+        "under svf",
         higher(),
-        code,
+        long_prompts,
         ("svf", "least-work"),
         ("svf", "jsq"),
         "volume does not say whether a replica has room, see ours/router-least-work",
