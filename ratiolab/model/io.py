@@ -78,8 +78,7 @@ def read_instance(path: PathLike | Content, memory: int | None = None) -> Instan
             raise ValueError("memory is missing: a CSV file needs --memory")
         return instance_of(validated(InstanceFile if is_json else InstanceFields, fields))
     except ValueError as error:
-        log = "" if is_json else "; is it a request log? `ratiolab trace` cuts an instance"
-        raise FormatError(f"{path}: {error}{log}") from None
+        raise FormatError(f"{path}: {error}") from None
 
 
 def instance_of(fields: "InstanceFields") -> Instance:
@@ -147,7 +146,11 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
 def _csv_fields(text: str, name: str) -> dict[str, Any]:
     rows = csv_rows(text)
     _, header = next(rows)
-    require_keys(dict.fromkeys(header), COLUMNS, (*OPTIONAL_COLUMNS, *PROMISES))
+    try:
+        require_keys(dict.fromkeys(header), COLUMNS, (*OPTIONAL_COLUMNS, *PROMISES))
+    except ValueError as error:
+        asked = "is it a request log? `ratiolab trace` cuts an instance"
+        raise ValueError(f"{error}; {asked}") from None
     columns: list[list[int]] = [[] for _ in header]
     for line, row in rows:
         for column, title, value in zip(columns, header, row, strict=True):
