@@ -83,13 +83,13 @@ def conversations(n: int) -> Callable[[int], Instance]:
     return lambda seed: sampled(CONVERSATIONS, n, 0.08, seed)
 
 
-SEEDS = 11, 12, 13
+SEEDS = 11, 12, 13, 14, 15
 LOGS = {
-    "conversations 2,000": Log(conversations(2000), 30, SEEDS),
-    "code 1,000": Log(lambda seed: sampled(CODE, 1000, 0.4, seed), 30, SEEDS),
-    "conversations 500": Log(conversations(500), 30, SEEDS),
-    "synthetic 300": Log(synthetic, 30, SEEDS),
-    "conversations 19,365": Log(conversations(19_365), 120, (11,)),  # all of the trace
+    "conversations 2,000": Log(conversations(2000), 60, SEEDS),
+    "code 1,000": Log(lambda seed: sampled(CODE, 1000, 0.4, seed), 60, SEEDS),
+    "conversations 500": Log(conversations(500), 60, SEEDS),
+    "synthetic 300": Log(synthetic, 60, SEEDS),
+    "conversations 19,365": Log(conversations(19_365), 60, (11,)),  # all of the trace
 }
 
 COLUMNS = ("log", "seed", "seconds", "machine", "bound", "bound_recompute", "schedule")
