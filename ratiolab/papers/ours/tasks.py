@@ -7,10 +7,11 @@ from ratiolab.evaluation.service import METRICS
 from ratiolab.model import Instance, Preemption, stream
 from ratiolab.model.fleet import Fleet
 from ratiolab.online import make, simulate
-from ratiolab.online.clock import BatchTime
+from ratiolab.online.clock import PICOSECONDS, BatchTime
 from ratiolab.online.fleets.loop import simulate_fleet
 from ratiolab.online.metrics import per_request, summary
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
+from ratiolab.seconds.certified_bound import seconds_certificate
 from ratiolab.studies.cell import Cell, Row, Value
 from ratiolab.studies.tasks.runs import short
 from ratiolab.studies.tasks.task import Task
@@ -18,6 +19,9 @@ from ratiolab.workloads.arrivals import poisson_arrivals
 
 TICK = 0.001
 """Seconds of a tick of the arrivals that are drawn here."""
+
+CELLS = 2000
+"""Cells of time of the bound on latency: half a second of a processor for 1,000 requests."""
 
 
 def engine_run(cell: Cell) -> list[Row]:
@@ -78,9 +82,13 @@ def capacity(instance: Instance, clock: BatchTime) -> float:
 
 @lru_cache(1000)
 def lower_bounds(instance: Instance, clock: BatchTime) -> tuple[float, float]:
-    """Return bounds on mean latency and mean time to first token, seconds."""
-    latency = clock_lower_bound(instance, clock, "recompute") / len(instance)
-    return latency, ttft_lower_bound(instance, clock) / len(instance)
+    """Return bounds on mean latency and mean time to first token, seconds.
+
+    That on latency is the better one of a machine and of prices of its time in closed form.
+    """
+    certified = seconds_certificate(instance, clock, "recompute", cells=CELLS).bound / PICOSECONDS
+    latency = max(clock_lower_bound(instance, clock, "recompute"), certified)
+    return latency / len(instance), ttft_lower_bound(instance, clock) / len(instance)
 
 
 ROUTERS = (

@@ -65,6 +65,7 @@ LADDER = {
     FIRST: "lengths known, order of arrival: no evictions",
     "knows all: shortest first": "lengths known, shortest first: no evictions",
     VOLUME: "lengths known, least volume first: no evictions",
+    "knows all: least work first": "lengths known, least work in seconds first: no evictions",
     "bound": "bound: no schedule is below",
 }
 """Rungs from vLLM's default engine down to the bound."""
