@@ -231,7 +231,7 @@ def chart(lines: list[dict[str, str]]) -> None:
     axes.invert_yaxis()
     axes.set_xlim(0, 1.3 * max([1.0, *(float(row["widest"]) for row in lines)]))
     axes.set_xlabel("gap between schedule and certified bound, %")
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(frameon=False, loc="upper right")
     figure.savefig(RESULTS / "benchmarks.png", dpi=100)
     plt.close(figure)
 
