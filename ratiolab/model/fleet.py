@@ -25,8 +25,9 @@ MOST_REPLICAS = 10**6
 
 UNEQUAL = (
     "replicas of unequal memories are not served: programs, routers and certificates state one "
-    "memory. The smallest memory for all gives schedules that they can run, the largest for all a "
-    "valid bound"
+    "memory. The smallest memory for all gives schedules that they can run. In rounds of equal "
+    "length, one replica with all of the memory gives a valid bound; the largest memory for all "
+    "gives one in any case"
 )
 """Why a list of memories is refused, and what to do instead."""
 

@@ -109,7 +109,10 @@ def test_unequal_memories_are_refused_with_what_to_do_instead(capsys, big, tmp_p
     for change in ({"memories": [9, 7]}, {"memory": [9, 7]}):
         (tmp_path / "two.json").write_text(json.dumps(fleet | change))
         code, _, err = run(capsys, "solve", tmp_path / "two.json")
-        assert (code, "the largest for all a valid bound" in " ".join(err.split())) == (2, True)
+        assert (
+            code,
+            "one replica with all of the memory gives a valid bound" in " ".join(err.split()),
+        ) == (2, True)
     optimum = run_json(capsys, "solve", big, "--replicas", 2)["upper"]
     larger = run_json(capsys, "solve", big, "--replicas", 2, "--memory", 18)["lower"]
     assert larger <= optimum  # what the sentence says of the largest memory

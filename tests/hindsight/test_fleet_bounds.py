@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from oracle import least_latency
 
 from ratiolab.hindsight.bounds import (
     BOUNDS,
@@ -44,6 +45,30 @@ def test_the_optimum_by_shares_is_that_of_every_start_on_every_replica():
     for fleet in fleets(120, seed=1):
         schedule = require_feasible_fleet(tiny_fleet_optimum(fleet))
         assert schedule.total_latency == least_fleet_latency(fleet)
+
+
+def test_unequal_replicas_lie_between_the_instances_that_a_refusal_of_them_names():
+    """The optimum over every assignment of requests to a small and a large replica."""
+    rng, between = np.random.default_rng(11), 0
+    for fleet in fleets(60, seed=10, most=4):
+        one, n = fleet.instance, len(fleet)
+        memories = one.memory, one.memory + int(rng.integers(1, 6))
+        found = [
+            sum(
+                least_latency(one.take(np.array(own)).replace(memory=memory))
+                for own, memory in zip(parts, memories, strict=True)
+                if own
+            )
+            for bits in range(2**n)
+            for parts in [[[i for i in range(n) if (bits >> i & 1) == r] for r in range(2)]]
+        ]
+        optimum = min(found)
+        pooled = least_latency(one.replace(memory=sum(memories)))
+        largest = tiny_fleet_optimum(Fleet(one.replace(memory=memories[1]), 2)).total_latency
+        smallest = tiny_fleet_optimum(Fleet(one, 2)).total_latency
+        assert max(pooled, largest) <= optimum <= smallest
+        between += max(pooled, largest) < smallest
+    assert between > 10
 
 
 @pytest.mark.parametrize("memory", [*range(1, 25), 36, 60])
