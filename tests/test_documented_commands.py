@@ -215,8 +215,14 @@ def test_every_script_that_a_page_names_is_there() -> None:
     assert [word for word in words if not (ROOT / word).exists()] == []
 
 
+def marked(command: str) -> Any:
+    """Mark what reads a whole log, or draws, as a long test."""
+    long = command.startswith("ratiolab evaluate ") or "--plot" in command
+    return pytest.param(command, marks=pytest.mark.long if long else ())
+
+
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", map(marked, COMMANDS))
 def test_the_command_works(command: str) -> None:
     arguments, output = arguments_of(command)
     words = " ".join(arguments)

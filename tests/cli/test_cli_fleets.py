@@ -235,7 +235,7 @@ def test_a_proof_of_unavoidable_misses_is_about_what_trace_cuts_from_the_log(
     log, cut, proof = (tmp_path / name for name in ("log.csv", "cut.json", "proof.json"))
     log.write_text("\n".join(["arrived_at,num_prefill_tokens,num_decode_tokens", *rows]))
     asked = ("--memory", 3000, "--clock", "llama3-8b-a100", "--slo", "ttft=0.5,latency=2")
-    asked += ("--policies", "fcfs", "--certificate", proof, *replicas)
+    asked += ("--policies", "fcfs", "--effort", 0, "--certificate", proof, *replicas)
     code, out, _ = run(capsys, "evaluate", log, *asked)
     assert code == 0
     words = " ".join(out.split())

@@ -53,7 +53,9 @@ def left_side(instance: Instance, starts: list[int], time: int, tokens: int, rou
     return total
 
 
-@pytest.mark.parametrize("seed", range(96))
+@pytest.mark.parametrize(
+    "seed", [*range(48), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(48, 96))]
+)
 def test_every_row_holds_in_every_schedule(seed: int) -> None:
     instance = tiny(seed, most=4, longest=4)
     memory = instance.memory

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import reference
-from drawn import drawn, ended, in_two, word
+from drawn import MANY, drawn, ended, in_two, word
 from reference_promises import rule_of
 
 from ratiolab.hindsight import solve_promises
@@ -33,7 +33,7 @@ def promised(seed: int) -> Instance:
     return instance.replace(**columns)
 
 
-@in_two(80, 250)
+@in_two(MANY, 250)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_the_event_driven_policy_makes_every_run_of_the_literal_one(case, seeds):
     key, parameters = case

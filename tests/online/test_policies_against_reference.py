@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import reference
 import reference_protection
-from drawn import drawn, ended, in_two, word
+from drawn import MANY, drawn, ended, in_two, word
 
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
@@ -47,7 +47,7 @@ ROUNDS = 400
 """Far more than these instances need unless they stall."""
 
 
-@in_two(80, INSTANCES)
+@in_two(MANY, INSTANCES)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_the_event_driven_policy_makes_every_run_of_the_literal_one(case, seeds):
     key, parameters = case

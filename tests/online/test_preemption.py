@@ -6,7 +6,7 @@ from typing import ClassVar, get_args
 import numpy as np
 import pytest
 import reference
-from drawn import drawn, ended, in_two, word
+from drawn import MANY, drawn, ended, in_two, word
 
 from ratiolab.model import Instance, violations
 from ratiolab.model.eviction import EVICTIONS
@@ -27,7 +27,7 @@ CASES = [
 ]
 
 
-@in_two(100, 250)
+@in_two(MANY, 250)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_every_run_is_that_of_the_literal_rounds_when_tokens_are_kept(case, seeds):
     key, parameters = case

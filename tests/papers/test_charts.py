@@ -78,6 +78,7 @@ def ends(ax: Axes, label: str) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return segments[:, 0, 1], segments[:, 1, 1]
 
 
+@pytest.mark.studies
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_chart_is_small_its_axes_are_named_and_no_legend_covers_data(name: str) -> None:
     figure = drawn(name)
