@@ -3,13 +3,14 @@
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from typing import Any
 
 from ratiolab.model import FormatError
 from ratiolab.model.files import Content, csv_rows
+from ratiolab.model.instance import shown
 from ratiolab.workloads.json_tables import Found, flattened, found_tables
 
 MOST_ROWS = 4 * 10**6
@@ -208,10 +209,14 @@ def _json(text: str) -> list[Table]:
     """Return what a JSON text, or JSON objects one after another, may hold as tables."""
     lines: list[int] | None = None
     notes: tuple[str, ...] = ()
+    twice: dict[str, None] = {}
     try:
-        whole = _loads(text)
+        whole = _loads(text, twice)
     except ValueError:
-        lines, whole, notes = _several(text)
+        lines, whole, notes = _several(text, twice)
+    if twice:
+        names = ", ".join(map(shown, twice))
+        notes += (f"some objects have two values of {names}: the last one counts",)
     found = found_tables(whole, MOST_ROWS)
     if not found:
         raise ValueError("holds no list of requests: a list of objects, or an object of lists")
@@ -223,10 +228,14 @@ def _table(found: Found, lines: list[int] | None, notes: tuple[str, ...]) -> Tab
     return Table(found.columns, own, found.place, notes=notes)
 
 
-def _several(text: str) -> tuple[list[int], list[Any], tuple[str, ...]]:
+def _several(text: str, twice: dict[str, None]) -> tuple[list[int], list[Any], tuple[str, ...]]:
     """Return the values of a text that has one a line, or one after another over many lines.
 
     A last line that was not written to its end is left out, and told.
+
+    Parameters
+    ----------
+    twice : gets the names that an object has twice.
     """
     rows: list[Any] = []
     lines: list[int] = []
@@ -234,9 +243,9 @@ def _several(text: str) -> tuple[list[int], list[Any], tuple[str, ...]]:
         if not line.strip():
             continue
         try:
-            rows.append(_loads(line))
+            rows.append(_loads(line, twice))
         except ValueError:
-            found = list(_one_after_another(text))
+            found = list(_one_after_another(text, twice))
             if found:
                 return [line for line, _ in found], [value for _, value in found], ()
             if rows and line.lstrip().startswith("{") and text.endswith(line):
@@ -248,9 +257,9 @@ def _several(text: str) -> tuple[list[int], list[Any], tuple[str, ...]]:
     return lines, rows, ()
 
 
-def _one_after_another(text: str) -> Iterator[tuple[int, Any]]:
+def _one_after_another(text: str, twice: dict[str, None]) -> Iterator[tuple[int, Any]]:
     """Return the values of a text that are printed over several lines each; nothing if it fails."""
-    decoder, place, line = json.JSONDecoder(), 0, 1
+    decoder, place, line = json.JSONDecoder(object_pairs_hook=_noting(twice)), 0, 1
     found = []
     while place < len(text):
         if (letter := text[place]).isspace() or letter == ",":
@@ -267,9 +276,21 @@ def _one_after_another(text: str) -> Iterator[tuple[int, Any]]:
     return iter(found)
 
 
-def _loads(text: str) -> Any:
+def _noting(twice: dict[str, None]) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Return what makes a dictionary of the pairs of an object, and notes names of two values."""
+
+    def row(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice.update((name, None) for name, value in pairs if value != found[name])
+        return found
+
+    return row
+
+
+def _loads(text: str, twice: dict[str, None]) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_noting(twice))
     except RecursionError:
         raise ValueError("is nested too deeply") from None
 

@@ -235,3 +235,14 @@ def test_arrow_streams_zstd_and_the_index_of_parquet_are_read(tmp_path: Path) ->
     read_spans = read(tmp_path, (tmp_path / "spans").read_bytes(), columns=COLUMNS + ",latency=l")
     assert read_spans.finish is not None
     assert read_spans.finish.tolist() == [4, 10.5]
+
+
+@pytest.mark.parametrize("ends", [("[", ", ", "]"), ("", "\n", "\n"), ("", "\n\n ", "")])
+def test_a_name_twice_in_an_object_is_told_when_its_values_differ(tmp_path, ends):
+    first, between, last = ends
+    row = '{"ts": 0, "n_in": 3, "n_out": 5}'
+    for other, told in (('{"ts": 9, "ts": 1.5,', True), ('{"ts": 1.5, "ts": 1.5,', False)):
+        text = first + row + between + other + ' "n_in": 4, "n_out": 6}' + last
+        trace = read(tmp_path, text, columns=COLUMNS)
+        assert is_whole(trace)
+        assert ("some objects have two values of 'ts': the last one counts" in trace.notes) == told
