@@ -21,6 +21,9 @@ def description_table(seen: Description) -> list[str | Table]:
     if trace.units:
         lines.append(f"times: {trace.units}")
     lines += trace.notes
+    if dropped := seen.to_dict()["dropped"]:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        lines.append(f"an instance leaves out {sum(dropped.values()):,} of the requests: {reasons}")
     columns = {"prompt": trace.prompt, "output": trace.output}
     quantiles = [seen.quantiles(tokens) for tokens in columns.values()]
     table = Table("tokens", *columns)

@@ -17,6 +17,8 @@ from command_line import COMMAND
 from read_logs import read
 
 from ratiolab.model import FormatError
+from ratiolab.report.trace_table import description_table
+from ratiolab.workloads.description import Description
 from ratiolab.workloads.traces import Trace
 
 COLUMNS = "arrival=ts,prompt=n_in,output=n_out"
@@ -246,3 +248,16 @@ def test_a_name_twice_in_an_object_is_told_when_its_values_differ(tmp_path, ends
         trace = read(tmp_path, text, columns=COLUMNS)
         assert is_whole(trace)
         assert ("some objects have two values of 'ts': the last one counts" in trace.notes) == told
+
+
+def test_a_description_says_how_many_requests_an_instance_leaves_out_and_why(tmp_path):
+    trace = read(tmp_path, TEXT + "2,4,0,c\n3,90,9,d\n", "log.csv", columns=COLUMNS)
+    for memory, words in (
+        (None, "1 of the requests: 1 without output"),
+        (50, "2 of the requests: 1 without output, 1 above memory 50"),
+    ):
+        lines = description_table(Description(trace, memory, 1.0))
+        assert f"an instance leaves out {words}" in lines
+    served = read(tmp_path, TEXT, "log.csv", columns=COLUMNS)
+    lines = description_table(Description(served, None, 1.0))
+    assert not any("leaves out" in line for line in lines if isinstance(line, str))
