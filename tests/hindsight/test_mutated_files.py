@@ -4,6 +4,7 @@ import copy
 import json
 import random
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,28 @@ def changed(data: dict[str, Any], all_places: list[tuple[Any, ...]], rng: random
             rng.shuffle(value)
 
 
+def changed_copies(
+    whole: dict[str, Any],
+    number: int,
+    rng: random.Random,
+    *,
+    head: Sequence[str] = HEAD,
+    changes: Sequence[int] = (1, 1, 2),
+) -> Iterator[dict[str, Any]]:
+    """Yield copies of a certificate's file with some changes each, most with new check digits.
+
+    Whoever changes a file can make its digits anew; they are over all that is not in the head.
+    """
+    all_places = places(whole)
+    for _ in range(number):
+        data = copy.deepcopy(whole)
+        for _ in range(rng.choice(changes)):
+            changed(data, all_places, rng)
+        if rng.random() < 0.8:
+            data["check"] = numbers_check({k: v for k, v in data.items() if k not in head})
+        yield data
+
+
 @pytest.mark.parametrize(
     ("make", "seed", "number"),
     [
@@ -113,16 +136,9 @@ def test_a_changed_file_is_refused_or_proves_no_more_than_the_optimum(
     write_certificate(made, path)
     whole = json.loads(path.read_text())
     assert certify(read_certificate(path), instance) == made.bound <= optimum
-    all_places, ended = places(whole), Counter[str]()
-    for _ in range(number):
-        data = copy.deepcopy(whole)
-        for _ in range(rng.choice([1, 1, 1, 2, 3])):
-            changed(data, all_places, rng)
-        if rng.random() < 0.8:  # whoever changes a file can make its check digits anew
-            own = {k: v for k, v in data.items() if k not in HEAD}
-            if whole["kind"] == "growth":
-                own.pop("bound", None)
-            data["check"] = numbers_check(own)
+    ended = Counter[str]()
+    head = (*HEAD, "bound") if whole["kind"] == "growth" else HEAD
+    for data in changed_copies(whole, number, rng, head=head, changes=(1, 1, 1, 2, 3)):
         path.write_text(json.dumps(data))
         try:
             bound = certify(read_certificate(path), instance)

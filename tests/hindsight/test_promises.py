@@ -1,6 +1,5 @@
 """Weighted latency and goodput: solvers against enumeration, bounds never beyond the optimum."""
 
-import copy
 import itertools
 import json
 import random
@@ -13,10 +12,10 @@ import numpy as np
 import pytest
 from command_line import run, run_json
 from promised_instances import promised
-from test_mutated_files import changed, places
+from test_mutated_files import HEAD, changed_copies
 
 from ratiolab.hindsight import solve, solve_promises
-from ratiolab.hindsight.certificates.certificate import PromiseCertificate, numbers_check
+from ratiolab.hindsight.certificates.certificate import PromiseCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.certify_promises import certify_promises
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -197,14 +196,7 @@ def test_a_changed_file_is_refused_or_proves_nothing_false(objective: Any, tmp_p
     optimum = solve_promises(instance, objective, method="brute").upper
     write_certificate(solve_promises(instance, objective).certificate, path)
     whole, ended = json.loads(path.read_text()), Counter[str]()
-    all_places = places(whole)
-    for _ in range(300):
-        data = copy.deepcopy(whole)
-        for _ in range(rng.choice([1, 1, 2])):
-            changed(data, all_places, rng)
-        if rng.random() < 0.8:  # check digits can be made anew
-            head = "format", "instance", "digest", "kind", "check", "bound"
-            data["check"] = numbers_check({k: v for k, v in data.items() if k not in head})
+    for data in changed_copies(whole, 300, rng, head=(*HEAD, "bound")):
         path.write_text(json.dumps(data))
         try:
             claim = read_certificate(path)

@@ -1,6 +1,5 @@
 """No schedule serves more requests in time than the bound: all ways on tiny instances."""
 
-import copy
 import json
 import random
 from collections import Counter
@@ -11,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_mutated_files import changed, places
+from test_mutated_files import changed_copies
 
 from ratiolab.evaluation.service import Service, Slo, goodput_proof, isolated_service
-from ratiolab.hindsight.certificates.certificate import InTimeCertificate, numbers_check
+from ratiolab.hindsight.certificates.certificate import InTimeCertificate
 from ratiolab.hindsight.certificates.certify_in_time import SLIP, in_time_value
 from ratiolab.hindsight.certificates.certify_promises import certify_promises
 from ratiolab.hindsight.certificates.effort import CertificateError
@@ -186,13 +185,7 @@ def test_a_changed_file_is_refused_or_claims_nothing_false(
     write_certificate(proof, path)
     assert read_certificate(path) == proof
     whole, ended = json.loads(path.read_text()), Counter[str]()
-    for _ in range(number):
-        data = copy.deepcopy(whole)
-        for _ in range(rng.choice([1, 1, 2])):
-            changed(data, places(whole), rng)
-        if rng.random() < 0.8:  # check digits can be made anew
-            head = "format", "instance", "digest", "kind", "check"
-            data["check"] = numbers_check({k: v for k, v in data.items() if k not in head})
+    for data in changed_copies(whole, number, rng):
         path.write_text(json.dumps(data))
         try:
             claim = read_certificate(path)

@@ -203,19 +203,28 @@ class PathsFile(DualsFile):
         return PathCertificate(*claim, self.unit, self.multipliers, self.passes, self.width)
 
 
-class SecondsFile(ProofFile):
-    """A bound in picoseconds that prices of machine time prove, under a clock.
-
-    `ratiolab.hindsight.certificates.certificate` says what the numbers are.
-    """
-
-    kind: Literal["seconds"]
+class _ClockFile(ProofFile):
     preemption: Literal["restart", "recompute", "swap", "pause"]
     """Semantics of evictions."""
     clock: Annotated[tuple[int, int, int, int], _FROM_LIST]
     """Picoseconds: fixed, prefill, decode, kv."""
     tick: int
     """Picoseconds of a tick."""
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """Return the fields of the claim."""
+        names = ("format", "kind", "check")
+        return {name: each for name, each in dict(self).items() if name not in names}
+
+
+class SecondsFile(_ClockFile):
+    """A bound in picoseconds that prices of machine time prove, under a clock.
+
+    `ratiolab.hindsight.certificates.certificate` says what the numbers are.
+    """
+
+    kind: Literal["seconds"]
     unit: int
     """Picoseconds of the unit of times and works."""
     width: int
@@ -235,24 +244,16 @@ class SecondsFile(ProofFile):
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
-        names = ("format", "kind", "check")
-        numbers = {name: each for name, each in dict(self).items() if name not in names}
-        return SecondsCertificate(**numbers)
+        return SecondsCertificate(**self.numbers)
 
 
-class InTimeFile(ProofFile):
+class InTimeFile(_ClockFile):
     """An upper bound on the requests in time that prices of machine time prove, under a clock.
 
     `ratiolab.hindsight.certificates.certificate` says what the numbers are.
     """
 
     kind: Literal["in-time"]
-    preemption: Literal["restart", "recompute", "swap", "pause"]
-    """Semantics of evictions."""
-    clock: Annotated[tuple[int, int, int, int], _FROM_LIST]
-    """Picoseconds: fixed, prefill, decode, kv."""
-    tick: int
-    """Picoseconds of a tick."""
     limits: Annotated[tuple[int, int, int], _FROM_LIST]
     """Picoseconds of time to first token, time per output token and latency; 0 for no limit."""
     begin: int
@@ -264,9 +265,7 @@ class InTimeFile(ProofFile):
 
     def certificate(self) -> InTimeCertificate:
         """Return the claim of the file."""
-        names = ("format", "kind", "check")
-        numbers = {name: each for name, each in dict(self).items() if name not in names}
-        return InTimeCertificate(**numbers)
+        return InTimeCertificate(**self.numbers)
 
 
 class CertificateFile(
