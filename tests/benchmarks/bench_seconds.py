@@ -11,7 +11,6 @@ Seconds are processor time of the thread that does the work: each end has all of
 """
 
 import argparse
-import csv
 import os
 import resource
 from collections.abc import Callable, Iterator
@@ -25,10 +24,9 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from bench_solve import RESULTS, put
+from bench_page import kept, put
 
 from ratiolab.model import Instance
-from ratiolab.model.files import write_text
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, PICOSECONDS
@@ -127,23 +125,14 @@ def measured(name: str, seed: int, seconds: float) -> dict[str, str]:
     )
 
 
-def kept(line: dict[str, str]) -> list[dict[str, str]]:
-    """Write a line to the table in place of the one it had, and return all lines in order."""
-    path, known = RESULTS / "benchmarks_seconds.csv", {}
-    if path.exists():
-        with path.open(encoding="utf-8", newline="") as file:
-            known = {(old["log"], int(old["seed"])): old for old in csv.DictReader(file)}
-    known[line["log"], int(line["seed"])] = line
-    places = list(LOGS)
-    lines = [known[key] for key in sorted(known, key=lambda key: (places.index(key[0]), key[1]))]
-    text = "\n".join(",".join(f'"{row[c]}"' for c in COLUMNS) for row in lines)
-    write_text(path, ",".join(COLUMNS) + "\n" + text + "\n")
-    return lines
-
-
 def gap(row: dict[str, str], high: str, low: str) -> float:
     """Return by how many percent one of the times of a line is above another."""
     return 100 * (float(row[high]) / float(row[low]) - 1)
+
+
+def _place(row: dict[str, str]) -> tuple[int, int]:
+    """Return the place of a log in the order of all, and the seed."""
+    return list(LOGS).index(row["log"]), int(row["seed"])
 
 
 def section(lines: list[dict[str, str]]) -> Iterator[str]:
@@ -182,7 +171,7 @@ def main() -> None:
         for line in pool.map(measured, *zip(*wanted, strict=True)):
             print(" | ".join(line[column] for column in COLUMNS), flush=True)
             if asked.write:
-                put("seconds", section(kept(line)))
+                put("seconds", section(kept("benchmarks_seconds.csv", COLUMNS, line, _place)))
 
 
 if __name__ == "__main__":

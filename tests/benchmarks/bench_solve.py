@@ -11,10 +11,9 @@ shows what two idle cores would show. The gap is (upper - lower) / lower, in per
 """
 
 import argparse
-import csv
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import fmean, median
 from time import process_time, thread_time
@@ -22,16 +21,15 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+from bench_page import RESULTS, kept, put
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.effort import allowing
 from ratiolab.model import Instance
-from ratiolab.model.files import write_text
 from ratiolab.workloads.generators import generate
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
-RESULTS = Path(__file__).resolve().parents[2] / "results"
 TRACES = {
     "conversations": "AzureLLMInferenceTrace_conv.csv",
     "code": "AzureLLMInferenceTrace_code.csv",
@@ -173,20 +171,6 @@ def warm() -> None:
     solve(generate("trace-code", 0, n=600), time_limit=20)
 
 
-def kept(line: dict[str, str]) -> list[dict[str, str]]:
-    """Write a line to the table in place of the one it had, and return all lines in order."""
-    path = RESULTS / "benchmarks.csv"
-    known = {}
-    if path.exists():
-        with path.open(encoding="utf-8", newline="") as file:
-            known = {old["row"]: old for old in csv.DictReader(file)}
-    known[line["row"]] = line
-    lines = [known[key] for key in rows() if key in known]
-    text = "\n".join(",".join(f'"{row[c]}"' for c in COLUMNS) for row in lines)
-    write_text(path, ",".join(COLUMNS) + "\n" + text + "\n")
-    return lines
-
-
 def section(lines: list[dict[str, str]]) -> Iterator[str]:
     """Yield the lines of the page's section on the solver."""
     yield "| instances | proven | s, median (most) | gap, mean (widest) | checking / finding |"
@@ -198,15 +182,6 @@ def section(lines: list[dict[str, str]]) -> Iterator[str]:
             f"| {row['title']} | {row['proven']} of {row['seeds']} in {row['limit']} s "
             f"| {times} | {gap} | {row['check']} |"
         )
-
-
-def put(name: str, lines: Iterable[str]) -> None:
-    """Put the lines of a section in their place on the page of benchmarks."""
-    path = RESULTS / "benchmarks.md"
-    head, _, rest = path.read_text("utf-8").partition(f"<!-- {name} -->\n")
-    tail = rest.partition(f"<!-- end of {name} -->")[2]
-    body = "\n".join(lines)
-    write_text(path, f"{head}<!-- {name} -->\n\n{body}\n\n<!-- end of {name} -->{tail}")
 
 
 def write_page(lines: list[dict[str, str]]) -> None:
@@ -239,6 +214,7 @@ def chart(lines: list[dict[str, str]]) -> None:
 def main() -> None:
     """Measure the rows that are named, or all."""
     known = rows()
+    places = {key: place for place, key in enumerate(known)}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(known))
     parser.add_argument("--seeds", type=int, help="instances of a row")
@@ -256,7 +232,8 @@ def main() -> None:
         line = measured(key, row, wish.first, seeds, limit)
         print(" | ".join(line[column] for column in COLUMNS[:-1]), flush=True)
         if wish.write:
-            write_page(kept(line))
+            lines = kept("benchmarks.csv", COLUMNS, line, lambda row: places.get(row["row"]))
+            write_page(lines)
 
 
 if __name__ == "__main__":

@@ -23,10 +23,9 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 from bench_long_runs import CLOCK, MEMORY, TICK, WIDE, repeated, textbook
-from bench_solve import RESULTS, put
+from bench_page import kept, put
 
 from ratiolab.model import Instance
-from ratiolab.model.files import write_text
 from ratiolab.model.io import write_instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime, clock_of
@@ -179,19 +178,6 @@ def measured(key: str) -> dict[str, str]:
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def kept(line: dict[str, str]) -> list[dict[str, str]]:
-    """Write a line to the table in place of the one it had, and return all lines in order."""
-    path, known = RESULTS / "benchmarks_speed.csv", {}
-    if path.exists():
-        with path.open(encoding="utf-8", newline="") as file:
-            known = {old["row"]: old for old in csv.DictReader(file)}
-    known[line["row"]] = line
-    lines = [known[key] for key in ROWS if key in known]
-    text = "\n".join(",".join(f'"{row[c]}"' for c in COLUMNS) for row in lines)
-    write_text(path, ",".join(COLUMNS) + "\n" + text + "\n")
-    return lines
-
-
 def section(lines: list[dict[str, str]]) -> Iterator[str]:
     """Yield the lines of the page's table."""
     titles = ("what", "requests", "seconds", "at most, GB", "target", "measured")
@@ -217,11 +203,13 @@ def main() -> None:
     if options.list:
         print("\n".join(ROWS))
         return
+    places = {key: place for place, key in enumerate(ROWS)}
     for key in options.rows or ROWS:
         line = measured(key)
         print(" | ".join(line.values()), flush=True)
         if options.write:
-            put("speed", section(kept(line)))
+            lines = kept("benchmarks_speed.csv", COLUMNS, line, lambda row: places.get(row["row"]))
+            put("speed", section(lines))
 
 
 if __name__ == "__main__":
