@@ -22,7 +22,7 @@ def write_page(path: Path, text: str) -> None:
 
     A page that says the same already stays as it is, with the commit that it came from.
     """
-    if not (path.is_file() and unsigned(path.read_text(encoding="utf-8")) == text):
+    if not (path.is_file() and path.read_text(encoding="utf-8").startswith(text + MADE)):
         write_text(path, f"{text}{MADE}{made_by()}.*\n")
 
 

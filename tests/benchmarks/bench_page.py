@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ratiolab.model.files import write_text
+from ratiolab.report.templating import unsigned, write_page
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -35,9 +36,9 @@ def kept(
 
 
 def put(name: str, lines: Iterable[str]) -> None:
-    """Put the lines of a section in their place on the page of benchmarks."""
+    """Put the lines of a section in their place on the page of benchmarks, and sign the page."""
     path = RESULTS / "benchmarks.md"
-    head, _, rest = path.read_text("utf-8").partition(f"<!-- {name} -->\n")
+    head, _, rest = unsigned(path.read_text("utf-8")).partition(f"<!-- {name} -->\n")
     tail = rest.partition(f"<!-- end of {name} -->")[2]
     body = "\n".join(lines)
-    write_text(path, f"{head}<!-- {name} -->\n\n{body}\n\n<!-- end of {name} -->{tail}")
+    write_page(path, f"{head}<!-- {name} -->\n\n{body}\n\n<!-- end of {name} -->{tail}")
