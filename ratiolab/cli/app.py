@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 
 import typer
 
@@ -34,6 +34,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+Memories: TypeAlias = int | tuple[int, ...]
+"""Tokens of one memory, or of each replica."""
+
 SEPARATORS = ",_' \u00a0\u202f"
 """Between the thousands of a number, as engines and people write them."""
 
@@ -44,12 +47,17 @@ def tokens(words: str) -> int:
     digits = plain if not set(plain) & set(SEPARATORS) else _without_separators(plain)
     if not (digits.isascii() and digits.isdigit() and 0 < int(digits) <= 2**31):
         asked = f"{words!r} must be a whole number of tokens, at least 1"
-        if not digits and all(part.strip().isdecimal() for part in plain.split(",")):
-            from ratiolab.model.fleet import UNEQUAL
-
-            asked += f"; {UNEQUAL}"
+        parts = plain.split(",")
+        if not digits and len(parts) > 1 and all(part.strip().isdecimal() for part in parts):
+            asked += f"; replicas of these memories are written {'+'.join(parts)}"
         raise typer.BadParameter(asked)
     return int(digits)
+
+
+def memories(words: str) -> "Memories":
+    """Return a number of tokens, or several, joined by plus signs: one for each replica."""
+    each = tuple(tokens(part) for part in str(words).split("+"))
+    return each if len(each) > 1 else each[0]
 
 
 def _without_separators(words: str) -> str:
@@ -70,11 +78,20 @@ Memory = Annotated[
         parser=tokens,
     ),
 ]
+EachMemory = Annotated[
+    Any,
+    typer.Option(
+        help="KV cache size in tokens; needed for logs and CSV, replaces that of a JSON file. "
+        "9000+7000: of each replica, where they differ.",
+        parser=memories,
+        metavar="TOKENS",
+    ),
+]
 Replicas = Annotated[
     int | None,
     typer.Option(
-        help="Equal replicas that serve the requests, each with this memory; default: the number "
-        "in a fleet's file, else one.",
+        help="Replicas that serve the requests, each with this memory; default: as many as the "
+        "memory names or the fleet's file states, else one.",
         min=1,
     ),
 ]

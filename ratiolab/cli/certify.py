@@ -7,9 +7,9 @@ import typer
 
 from ratiolab.cli import REFUSED
 from ratiolab.cli.app import (
+    EachMemory,
     File,
     Json,
-    Memory,
     Replicas,
     SloLatency,
     SloTtft,
@@ -27,7 +27,7 @@ def certify(
         Path, typer.Argument(help="Certificate of a bound: JSON (ratiolab-certificate/1).")
     ],
     file: File,
-    memory: Memory = None,
+    memory: EachMemory = None,
     replicas: Replicas = None,
     slo_ttft: SloTtft = None,
     slo_latency: SloLatency = None,

@@ -17,7 +17,6 @@ from ratiolab.cli.app import (
     progress,
     provenance,
     require_no_folder,
-    tokens,
 )
 from ratiolab.cli.fleets import loaded
 from ratiolab.cli.groups import Judged, Log, Logged, Routed, grouped
@@ -55,13 +54,6 @@ def evaluate(
     judged: Judged,
     logged: Logged,
     routed: Routed,
-    memory: Annotated[
-        int | None,
-        typer.Option(
-            help="KV cache size in tokens; needed for a request log; an instance has its own.",
-            parser=tokens,
-        ),
-    ] = None,
     preemption: Annotated[
         str,
         typer.Option(
@@ -133,10 +125,10 @@ def evaluate(
     if log is None:
         if observed:
             raise ValueError(f"{content.name}: --observed needs a log, not an instance")
-        instance, routed = loaded(content, memory, tick_seconds, routed)
+        instance, routed = loaded(content, tick_seconds, routed)
         instance = logged.predicted(instance)
     else:
-        if memory is None:
+        if (memory := routed.largest) is None:
             raise ValueError(
                 "--memory is missing: a log does not say the KV cache size in tokens; an engine "
                 "does when it starts (vLLM: GPU KV cache size)"

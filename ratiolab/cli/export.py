@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from ratiolab.cli.app import (
+    EachMemory,
     File,
     Json,
-    Memory,
     Replicas,
     answer,
     app,
@@ -22,7 +22,7 @@ MOST_STARTS = 10**6
 @app.command()
 def export(
     file: File,
-    memory: Memory = None,
+    memory: EachMemory = None,
     replicas: Replicas = None,
     lp: Annotated[Path | None, typer.Option(help="Write the program to this LP file.")] = None,
     mps: Annotated[Path | None, typer.Option(help="Write the program to this MPS file.")] = None,
@@ -52,7 +52,7 @@ def export(
     from ratiolab.hindsight.programs.pulp import write
     from ratiolab.hindsight.schedules.heuristics import best_list_schedule
     from ratiolab.model.files import write_bytes
-    from ratiolab.model.fleet import Fleet, replicas_of
+    from ratiolab.model.fleet import Fleet, memories_of
     from ratiolab.model.fleet_io import read_fleet
 
     targets = {".lp": lp, ".mps": mps}
@@ -60,13 +60,13 @@ def export(
         raise ValueError("--lp FILE or --mps FILE is missing")
     require_no_folder(lp, mps)
     given = read_fleet(file, memory, replicas)
-    instance, number = replicas_of(given)
+    instance, memories = memories_of(given)
     last = naive_horizon(instance) - instance.output
     if not printed and isinstance(given, Fleet):
         last = fleet_last_starts(given)
     elif not printed:
         last = last_starts(instance, best_list_schedule(instance).total_latency)
-    places = np.minimum(number, np.arange(1, len(instance) + 1))
+    places = np.minimum(len(memories), np.arange(1, len(instance) + 1))
     starts = int((places * (last - instance.arrival + 1)).sum())
     if starts > MOST_STARTS:
         raise ValueError(f"{file}: the program has {starts} binaries, more than {MOST_STARTS}")
@@ -75,7 +75,7 @@ def export(
         if path is not None:
             with tempfile.TemporaryDirectory() as folder:
                 made = Path(folder) / f"program{ending}"
-                write(instance, made, last.tolist(), number)
+                write(instance, made, last.tolist(), memories)
                 write_bytes(path, made.read_bytes())
             written.append(str(path))
     data = {"written": written, "binaries": starts}

@@ -30,21 +30,22 @@ if TYPE_CHECKING:
 
 
 def loaded(
-    file: "Path | Content", memory: int | None, tick_seconds: float | None, routed: Routed
+    file: "Path | Content", tick_seconds: float | None, routed: Routed
 ) -> "tuple[Instance, Routed]":
     """Return the requests of an instance or a fleet, and the replicas that its file states."""
     from ratiolab.model.files import Content, read_content
-    from ratiolab.model.fleet import replicas_of
+    from ratiolab.model.fleet import memories_of
     from ratiolab.model.fleet_io import FLEET_FORMAT, read_fleet
 
     content = file if isinstance(file, Content) else read_content(file)
     if FLEET_FORMAT.encode() not in content.data[:200]:
-        return load(content, memory, tick_seconds), routed
-    instance, stated = replicas_of(read_fleet(content, memory))
+        return load(content, routed.largest, tick_seconds), routed
+    given = read_fleet(content, routed.memory, routed.replicas)
+    instance, memories = memories_of(given)
     if tick_seconds is not None:
         instance = instance.replace(tick_seconds=tick_seconds)
-    number = stated if routed.replicas is None else routed.replicas
-    return instance, replace(routed, replicas=number)
+    each = memories if len(set(memories)) > 1 else None
+    return instance, replace(routed, replicas=len(memories), memory=each)
 
 
 def require_none(refused: Mapping[str, object]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from ratiolab.cli.app import Replicas, Seed, Where, Workers
+from ratiolab.cli.app import EachMemory, Replicas, Seed, Where, Workers
 from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
@@ -152,10 +152,20 @@ class Routed:
         ),
     ] = None
 
+    memory: EachMemory = None
+
+    @property
+    def largest(self) -> int | None:
+        """The largest memory, if any is given."""
+        most: int | None = self.memory
+        return max(self.memory) if isinstance(self.memory, tuple) else most
+
     def fleet(self, instance: "Instance") -> "Fleet | None":
         """Return the requested fleet; None for one replica, which has no router."""
         from ratiolab.model.fleet import Fleet
 
+        if isinstance(self.memory, tuple):
+            return Fleet(instance, self.replicas or len(self.memory), self.memory)
         if (self.replicas or 1) > 1:
             return Fleet(instance, self.replicas or 1)
         if self.router is not None:

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from ratiolab.cli.app import (
+    EachMemory,
     File,
     Json,
     Key,
-    Memory,
     Parameters,
     Replicas,
     Runs,
@@ -66,7 +66,7 @@ def policies(
 def simulate(
     file: File,
     policy: Key,
-    memory: Memory = None,
+    memory: EachMemory = None,
     replicas: Replicas = None,
     router: Annotated[
         str | None,
@@ -121,7 +121,7 @@ def simulate(
     from ratiolab.report.tables import figures_table
 
     timed, semantics = clock_of(clock), cast(Preemption | None, preemption)  # simulate checks it
-    instance, routed = loaded(file, memory, tick_seconds, Routed(replicas, router))
+    instance, routed = loaded(file, tick_seconds, Routed(replicas, router, memory))
     chosen = make(policy, settings(param or [], "--param"))
     if slo_ttft is not None or slo_latency is not None:
         if timed is not None:

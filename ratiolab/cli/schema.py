@@ -11,7 +11,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 SCHEMAS = {
     "instance": ("ratiolab.model.formats:InstanceFile", "an instance, JSON"),
-    "fleet": ("ratiolab.model.formats:FleetFile", "requests and equal replicas, JSON"),
+    "fleet": ("ratiolab.model.formats:FleetFile", "requests and replicas, JSON"),
     "schedule": ("ratiolab.model.formats:ScheduleFile", "a schedule of an instance, JSON"),
     "fleet-schedule": ("ratiolab.model.formats:FleetScheduleFile", "a schedule of a fleet, JSON"),
     "certificate": (

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from ratiolab.cli.app import (
+    EachMemory,
     File,
     Formats,
     Json,
-    Memory,
     NodeLimit,
     Plot,
     Replicas,
@@ -52,7 +52,7 @@ OPTIMUM_CUT_SHORT = "ratios are to the interval around the optimum found so far"
 @app.command()
 def solve(
     file: File,
-    memory: Memory = None,
+    memory: EachMemory = None,
     replicas: Replicas = None,
     objective: Annotated[
         str,
@@ -131,7 +131,8 @@ def solve(
     are proved again by searches that leave a certificate, as far as these reach.
 
     With --replicas, the optimum is that of equal replicas, for every objective; a request stays on
-    one of them. Small fleets are solved to proof, larger ones get an interval.
+    one of them. --memory 9000+7000 are replicas that differ, for the total latency. Small fleets
+    are solved to proof, larger ones get an interval.
 
     With --objective goodput the upper end is the proven bound, and the lower one the weight that
     the schedule serves in time; --slo-ttft and --slo-latency, in rounds, set all dates.
@@ -309,7 +310,6 @@ def compare(
     file: File,
     judged: Judged,
     routed: Routed,
-    memory: Memory = None,
     runs: Runs = 10,
     time_limit: Annotated[
         float,
@@ -359,7 +359,7 @@ def compare(
     from ratiolab.report.tables import comparison_table
 
     content = read_content(file)
-    instance, routed = loaded(content, memory, tick_seconds, routed)
+    instance, routed = loaded(content, tick_seconds, routed)
     instance = predicted(instance, predict, judged.seed)
     pictures = picture_paths(plot, formats)
     if (fleet := routed.fleet(instance)) is not None:

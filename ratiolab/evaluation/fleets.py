@@ -31,7 +31,7 @@ from ratiolab.hindsight.bounds import fleet_lower_bound
 from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.model import Preemption
 from ratiolab.model.display import Result
-from ratiolab.model.fleet import Fleet
+from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.online import Policy
 from ratiolab.online.clock import BatchTime, clock_of
 from ratiolab.online.fleets.loop import FleetSimulation, simulate_fleet
@@ -153,7 +153,9 @@ class FleetEvaluation(Result):
         words = f"{n} arrive over {span(demand.span, self.unit)}, {demand.rate:.3g} {unit}"
         if demand.is_burst:
             return [f"{words}: a burst, shorter than the longest request takes alone.", *told]
-        load = demand.load / self.fleet.replicas
+        # in seconds a smaller replica does no less work, as far as is proven
+        most = sum(self.fleet.memories) / self.fleet.instance.memory
+        load = demand.load / (most if self.clock is None else self.fleet.replicas)
         if load > 1:
             words += f", {share(load)} what {number} sustain: no router and policy keep up. More "
             words += "replicas or fewer requests would help"
@@ -238,6 +240,7 @@ class FleetEvaluation(Result):
             "replicas": self.fleet.replicas,
             "requests": len(self.fleet),
             "memory": self.fleet.instance.memory,
+            **({} if self.fleet.equal else {"memories": list(self.fleet.memories)}),
             "unit": self.unit,
             "preemption": self.preemption,
             "interrupted": self.interrupted,
@@ -312,6 +315,8 @@ def evaluate_fleet(
     chosen = metric_of(metric, slo)
     metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))
     given = [as_router(router) for router in routers]
+    if slo is not None:
+        replicas_of(fleet)  # its bound knows one memory
     if not given:
         raise ValueError("routers is empty: name at least one")
     if policies is None:
@@ -379,9 +384,14 @@ def fleet_bound(
     """Return a bound on a metric for every schedule of a fleet under a clock and semantics.
 
     For the mean latency in rounds under ``restart`` it sees what fits a replica: dual feasible
-    functions, and growth rows after a fixed number of steps.
+    functions, and growth rows after a fixed number of steps. Replicas that differ have the bounds
+    of equal ones with the largest memory, which can do what they do; in rounds those of a single
+    one with all of their memory, too, since any schedule is one of its own.
     """
     bound = bound_of(metric, fleet.instance, clock, preemption, fleet.replicas)
+    if clock is None and not fleet.equal:
+        pooled = fleet.instance.replace(memory=sum(fleet.memories))
+        bound = max(bound, bound_of(metric, pooled, clock, preemption))
     if metric.key == "mean" and clock is None and preemption == "restart":
         best = fleet_lower_bound(fleet)[0].value
         best = max(best, *(proof.bound for proof in growth_bounds(fleet)))

@@ -10,13 +10,18 @@ holds nothing before a + 1, its slots lie at a M or later. Hence a schedule give
 ``volume`` slots of its own, after its release a M, and completes it no earlier than the time that
 owns its last slot: a preemptive schedule of one machine that does one slot at a time.
 
-Fleets. R replicas of memory M own R M slots of each time together, and every argument stands. More
-is seen when tokens are weighed by a dual feasible function f with cap F
-(`ratiolab.hindsight.dual_feasible`): each replica holds at most F at any time, so all own R F slots
-of it, and a request of s + g tokens fills f(s + g) of them. As f never falls, a request that fills
-any slot fills one at its completion. A request that fills none is counted with its output alone.
+Fleets. Replicas of memories M_1, ..., M_R own M_1 + ... + M_R slots of each time together, and
+every argument stands: it speaks of what is held in all, and no rule but that of memory mentions a
+replica. More is seen when tokens are weighed by a dual feasible function f
+(`ratiolab.hindsight.dual_feasible`, where it is shown that sizes of sum m have at most f(m) in all
+after f): replica r holds at most f(M_r) at any time, so all own f(M_1) + ... + f(M_R) slots of it,
+and a request of s + g tokens fills f(s + g) of them. As f never falls, a request that fills any
+slot fills one at its completion. A request that fills none is counted with its output alone. All
+this is about rounds: under a clock a pooled memory would do the work of its tokens one after
+another, which replicas do at once, and its bound is false.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -65,10 +70,17 @@ class Slots(NamedTuple):
     moments: list[int]
 
     @classmethod
-    def of(cls, instance: Instance, replicas: int = 1, function: str = "identity") -> "Slots":
-        """Return the slots of ``replicas``, tokens weighed by a dual feasible function."""
+    def of(
+        cls, instance: Instance, memories: Sequence[int] = (), function: str = "identity"
+    ) -> "Slots":
+        """Return the slots of replicas, tokens weighed by a dual feasible function.
+
+        Without ``memories`` there is one replica, with the memory of the instance.
+        """
         f = dual_feasible(function, instance.memory)
-        return cls(replicas * f.cap, *f.sums(instance.prompt, instance.output))
+        counts = Counter(memories or (instance.memory,))
+        capacity = sum(number * f(memory) for memory, number in counts.items())
+        return cls(capacity, *f.sums(instance.prompt, instance.output))
 
 
 def alone(instance: Instance, _: Slots | None = None) -> LowerBound:
@@ -178,8 +190,8 @@ def fleet_lower_bound(fleet: Fleet, most: int = FUNCTIONS) -> tuple[LowerBound, 
     >>> fleet_lower_bound(Fleet(big, 2))
     (LowerBound(value=8, source='mean-busy-time'), 'rounding-1')
     """
-    instance, replicas = fleet.instance, fleet.replicas
-    slots = {name: Slots.of(instance, replicas, name) for name in names(instance.memory)}
+    instance, memories = fleet.instance, fleet.memories
+    slots = {name: Slots.of(instance, memories, name) for name in names(instance.memory)}
     first, *rest = slots
     rest.sort(key=lambda name: -sum(slots[name].sizes) / slots[name].capacity)
     best, function = alone(instance), first

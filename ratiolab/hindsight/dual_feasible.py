@@ -8,14 +8,19 @@ The contents of a memory at any time then have at most F in all after f, so a bo
 tokens holds for their images under f, too. Tokens themselves, with cap M, are one such function.
 Others see that two requests of more than M / 2 tokens each take two memories.
 
+A smaller memory m <= M has a smaller cap. Each function here is superadditive: f(x) + f(y) <=
+f(x + y) where x + y <= M. Hence sizes of sum at most m have at most f(m) in all after f, and F is
+f(M).
+
 - ``rounding-k``: k x where (k + 1) x / M is an integer, else M times the integer below that
-  quotient; cap k M. Proof: let y_j = (k + 1) m_j / M, of sum at most k + 1. Where y_j is an
-  integer, f(m_j) = y_j M k / (k + 1), which is at most M y_j; elsewhere f(m_j) is M times the floor
-  of y_j. If all are integers, the sum is at most M k. Otherwise the floors sum to less than k + 1,
-  so to k at most.
-- ``threshold-e``, with e <= M / 2: 0 below e tokens, M above M - e, and x between; cap M. Proof:
-  beside one of more than M - e tokens all others have fewer than e, which count nothing; without
-  such a one f(x) <= x.
+  quotient; cap k M. Proof: with y = (k + 1) x / M, at most k + 1, f is M times g, where g(y) is
+  k y / (k + 1) for integers and the floor of y elsewhere. The function g never falls, since j - 1
+  <= k j / (k + 1) <= j for j <= k + 1. Let y + z <= k + 1. If both are integers, g adds up. If y
+  alone is one, the floor of y + z is y plus the floor of z. If neither is one, the two floors sum
+  to the floor of y + z at most, and to y + z - 1 <= g(y + z) where y + z is an integer.
+- ``threshold-e``, with e <= M / 2: 0 below e tokens, M above M - e, and x between; cap M. Proof: if
+  one of x and y counts nothing, f does not fall from the other one to x + y. Otherwise both are at
+  least e, so at most M - e, and f(x) + f(y) = x + y <= f(x + y).
 
 Source: Fekete, Schepers (2001), New classes of fast lower bounds for bin packing problems,
 Math. Programming 91.

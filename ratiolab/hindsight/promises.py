@@ -390,7 +390,7 @@ class _Run(Timed):
                 solver=solver,
                 time_limit=left,
                 seed=self.options.seed,
-                replicas=self.replicas,
+                memories=(self.instance.memory,) * self.replicas,
             )
             if answer.starts:
                 plan = plan_of(self.given, np.array(answer.replica), np.array(answer.starts))
@@ -400,7 +400,7 @@ class _Run(Timed):
             self.note = "" if answer.proven else f"{solver} stopped before proof: {answer.status}"
             return
         one = build(self.instance, last, objective=self.aim)
-        many = with_replicas(one, self.replicas)
+        many = with_replicas(one, (self.instance.memory,) * self.replicas)
         starts = runs_of(self.schedule).starts
         places = np.zeros(len(starts), np.int64)
         if isinstance(self.schedule, FleetSchedule):

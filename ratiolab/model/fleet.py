@@ -1,11 +1,11 @@
-"""Fleets: equal replicas that share the requests of an instance, and schedules of them.
+"""Fleets: replicas that share the requests of an instance, and schedules of them.
 
 A fleet is no instance: who reads an instance and knows nothing of replicas would claim something
 false about it. One replica is an `Instance`, and never a fleet.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -24,39 +24,42 @@ MOST_REPLICAS = 10**6
 """Most replicas of a fleet, as many as an instance may have requests: more would stay idle."""
 
 UNEQUAL = (
-    "replicas of unequal memories are not served: programs, routers and certificates state one "
-    "memory. The smallest memory for all gives schedules that they can run. In rounds of equal "
-    "length, one replica with all of the memory gives a valid bound; the largest memory for all "
-    "gives one in any case"
+    "this needs replicas of equal memory; `solve`, `certify`, `simulate`, `compare` and `evaluate` "
+    "without limits of time take others. Give the smallest memory for all: its schedules run on "
+    "the replicas; the largest for all: its bounds hold for them"
 )
-"""Why a list of memories is refused, and what to do instead."""
+"""Why memories that differ are refused, and what to do instead."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fleet(Tabular):
-    """Requests, and equal replicas that serve them, each with the memory of the instance.
+    """Requests, and the replicas that serve them.
 
     A request runs on one replica from its first start to its completion.
 
     Parameters
     ----------
-    instance : the requests, and the KV cache size M of each replica, tokens.
+    instance : the requests, and the KV cache size M of the largest replica, tokens.
     replicas : their number R, from 2 to `MOST_REPLICAS`.
+    memories : tokens of each replica, the largest M; left out, all have M.
 
     Raises
     ------
     ValueError
-        when the number of replicas is out of these limits.
+        when the number of replicas is out of these limits, or memories contradict the others.
 
     Examples
     --------
     >>> pair = Fleet(Instance("pair", 3, [0, 0], [1, 1], [2, 2]), replicas=2)
     >>> pair.headline
     'pair: 2 requests, 2 replicas, memory 3 each'
+    >>> Fleet(Instance("pair", 9, [0, 0], [1, 1], [2, 2]), 2, (9, 7)).headline
+    'pair: 2 requests, 2 replicas, memories 9 and 7'
     """
 
     instance: Instance
     replicas: int
+    memories: tuple[int, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         given = self.replicas
@@ -68,6 +71,18 @@ class Fleet(Tabular):
                 "one replica is an instance"
             )
         object.__setattr__(self, "replicas", int(given))
+        most = self.instance.memory
+        memories = tuple(self.memories) or (most,) * self.replicas
+        if any(isinstance(m, bool) or not isinstance(m, int | np.integer) for m in memories):
+            raise ValueError(f"memories {shown(memories)} must be integers")
+        if len(memories) != self.replicas:
+            raise ValueError(f"{len(memories)} memories are given for {self.replicas} replicas")
+        if min(memories) < 1 or max(memories) != most:
+            raise ValueError(
+                f"memories {shown(memories)} must be at least 1, and the largest {most}, the "
+                "memory of the instance"
+            )
+        object.__setattr__(self, "memories", tuple(map(int, memories)))
 
     def __len__(self) -> int:
         return len(self.instance)
@@ -75,10 +90,10 @@ class Fleet(Tabular):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Fleet):
             return NotImplemented
-        return (self.instance, self.replicas) == (other.instance, other.replicas)
+        return (self.instance, self.memories) == (other.instance, other.memories)
 
     def __hash__(self) -> int:
-        return hash((self.instance, self.replicas))
+        return hash((self.instance, self.memories))
 
     @property
     def name(self) -> str:
@@ -86,42 +101,81 @@ class Fleet(Tabular):
         return self.instance.name
 
     @property
+    def equal(self) -> bool:
+        """Whether all replicas have the same memory."""
+        return min(self.memories) == self.instance.memory
+
+    @property
     def digest(self) -> str:
         """Twelve hexadecimal digits of SHA-256 over the instance's digest and the replicas."""
-        return sha256(f"{self.instance.digest} {self.replicas}".encode()).hexdigest()[:12]
+        what = self.replicas if self.equal else "+".join(map(str, self.memories))
+        return sha256(f"{self.instance.digest} {what}".encode()).hexdigest()[:12]
 
     @property
     def headline(self) -> str:
         """Name, number of requests, replicas and memory."""
         one = self.instance
-        size = f"{len(one):,} requests, {self.replicas:,} replicas, memory {one.memory:,} each"
-        return f"{one.name}: {size}"
+        memory = f"memory {one.memory:,} each"
+        if not self.equal:
+            *first, last = (f"{m:,}" for m in self.memories)
+            memory = f"memories {'; '.join(first)} and {last}"
+        return f"{one.name}: {len(one):,} requests, {self.replicas:,} replicas, {memory}"
+
+    def serving(self, instance: Instance) -> "Fleet":
+        """Return these replicas with other requests."""
+        return replace(self, instance=instance)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the number of replicas, and the instance as plain data."""
-        return {"replicas": self.replicas} | self.instance.to_dict()
+        data = {"replicas": self.replicas} | self.instance.to_dict()
+        return data if self.equal else data | {"memories": list(self.memories)}
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a table with one row for each request."""
         return self.instance.to_frame()
 
 
-def fleet_of(instance: Instance, replicas: int) -> Instance | Fleet:
-    """Return the fleet of some replicas; one replica is the instance itself.
+def fleet_of(instance: Instance, replicas: int | Sequence[int]) -> Instance | Fleet:
+    """Return the fleet of some replicas, or of their memories; one replica is an instance.
 
     >>> fleet_of(Instance("one", 9, [0], [2], [5]), 1)
     Instance(name='one', memory=9)
+    >>> fleet_of(Instance("one", 9, [0], [2], [5]), [7, 8]).headline
+    'one: 1 requests, 2 replicas, memories 7 and 8'
     """
-    return instance if replicas == 1 else Fleet(instance, replicas)
+    if not isinstance(replicas, Sequence):
+        return instance if replicas == 1 else Fleet(instance, replicas)
+    largest = instance.replace(memory=max(replicas))
+    return largest if len(replicas) == 1 else Fleet(largest, len(replicas), tuple(replicas))
 
 
 def replicas_of(given: Instance | Fleet) -> tuple[Instance, int]:
-    """Return the requests of an instance or a fleet, and the number of replicas.
+    """Return the requests of an instance or a fleet, and the number of equal replicas.
+
+    Raises
+    ------
+    ValueError
+        when memories differ: a caller that knows one memory alone would claim something false.
 
     >>> replicas_of(Fleet(Instance("one", 9, [0], [2], [5]), 3))
     (Instance(name='one', memory=9), 3)
     """
-    return (given, 1) if isinstance(given, Instance) else (given.instance, given.replicas)
+    if isinstance(given, Instance):
+        return given, 1
+    if not given.equal:
+        raise ValueError(f"{given.name}: {UNEQUAL}")
+    return given.instance, given.replicas
+
+
+def memories_of(given: Instance | Fleet) -> tuple[Instance, tuple[int, ...]]:
+    """Return the requests of an instance or a fleet, and the memory of each replica.
+
+    >>> memories_of(Instance("one", 9, [0], [2], [5]))
+    (Instance(name='one', memory=9), (9,))
+    """
+    if isinstance(given, Instance):
+        return given, (given.memory,)
+    return given.instance, given.memories
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -135,8 +189,8 @@ class FleetSchedule(Result):
     ----------
     fleet : what was scheduled.
     replica : the replica that each request runs on, 0 to R - 1, shape (n,).
-    runs : the runs of all requests, as a schedule of the instance; its memory is that of one
-        replica, so by itself it may break the rule of memory.
+    runs : the runs of all requests, as a schedule of the instance; its memory is that of the
+        largest replica, so by itself it may break the rule of memory.
     """
 
     fleet: Fleet
@@ -152,6 +206,14 @@ class FleetSchedule(Result):
             i = int(wrong[0])
             raise ValueError(
                 f"request {i}: replica {column[i]} must be between 0 and {fleet.replicas - 1}"
+            )
+        own = fleet.instance
+        over = (own.prompt + own.output) > np.array(fleet.memories)[column]
+        if over.any():
+            i = int(np.argmax(over))
+            raise ValueError(
+                f"request {i}: prompt+output {own.prompt[i] + own.output[i]} exceeds memory "
+                f"{fleet.memories[column[i]]} of replica {column[i]}"
             )
         if runs.instance.digest != fleet.instance.digest:
             raise ValueError(f"the runs are of {runs.instance.name}, not of this fleet")
@@ -182,7 +244,7 @@ class FleetSchedule(Result):
         runs = self.runs
         mine = np.isin(runs.request, own)
         return Schedule(
-            self.fleet.instance.take(own),
+            self.fleet.instance.take(own).with_memory(self.fleet.memories[replica]),
             place[runs.request[mine]],
             *(runs.start[mine], runs.stop[mine], runs.preemption),
             *(runs.release[mine], runs.lead[mine], runs.unfilled[mine]),

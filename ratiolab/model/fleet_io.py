@@ -1,6 +1,7 @@
 """Reading and writing fleets and their schedules, as `ratiolab.model.io` does instances."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from ratiolab.model.files import (
     read_content,
     write_text,
 )
-from ratiolab.model.fleet import UNEQUAL, Fleet, FleetSchedule, fleet_of
+from ratiolab.model.fleet import Fleet, FleetSchedule, fleet_of
 from ratiolab.model.instance import Instance, shown
 from ratiolab.model.io import instance_of, read_instance, require_total_latency
 from ratiolab.model.schedule import Schedule
@@ -24,7 +25,9 @@ FLEET_SCHEDULE_FORMAT = "ratiolab-fleet-schedule/1"
 
 
 def read_fleet(
-    path: PathLike | Content, memory: int | None = None, replicas: int | None = None
+    path: PathLike | Content,
+    memory: int | Sequence[int] | None = None,
+    replicas: int | None = None,
 ) -> Instance | Fleet:
     """Read a fleet from its file, or from that of an instance and a number of replicas.
 
@@ -32,7 +35,8 @@ def read_fleet(
     ----------
     path : a file of format ``ratiolab-fleet/1``, or an instance as
         `ratiolab.model.io.read_instance` reads it.
-    memory : tokens of each replica; required for CSV, replaces the memory of a JSON file.
+    memory : tokens of each replica, one number for all or one for each; required for CSV, replaces
+        the memory of a JSON file.
     replicas : replaces the number of a fleet's file; 1 gives an instance.
 
     Returns
@@ -48,20 +52,30 @@ def read_fleet(
     from ratiolab.model.validation import validated
 
     content = path if isinstance(path, Content) else read_content(path)
-    text = content.utf8
+    text, number, each = content.utf8, 1, tuple[int, ...]()
+    most = memory
+    if isinstance(memory, Sequence):
+        each, most = tuple(memory), max(memory)
+        number = len(each)
+    assert not isinstance(most, Sequence)
     if not re.search(rf'"format"\s*:\s*"{FLEET_FORMAT}"', text):
-        return fleet_of(read_instance(content, memory), 1 if replicas is None else replicas)
+        instance = read_instance(content, most)
+    else:
+        try:
+            fields = json_object(text, FLEET_FORMAT)
+            if most is not None:
+                fields["memory"] = most
+                fields.pop("memories", None)
+            file = validated(FleetFile, fields)
+            given = file.model_copy()
+            given.model_fields_set.difference_update(("replicas", "memories"))
+            instance, number = instance_of(given), number if each else file.replicas
+            each = each or tuple(file.memories or ())
+        except ValueError as error:
+            raise FormatError(f"{Path(content.name)}: {error}") from None
+    number = number if replicas is None else replicas
     try:
-        fields = json_object(text, FLEET_FORMAT)
-        if "memories" in fields or isinstance(fields.get("memory"), list):
-            raise ValueError(UNEQUAL)
-        if memory is not None:
-            fields["memory"] = memory
-        file = validated(FleetFile, fields)
-        number = file.replicas if replicas is None else replicas
-        given = file.model_copy()
-        given.model_fields_set.discard("replicas")
-        return fleet_of(instance_of(given), number)
+        return Fleet(instance, number, each) if len(each) > 1 else fleet_of(instance, number)
     except ValueError as error:
         raise FormatError(f"{Path(content.name)}: {error}") from None
 

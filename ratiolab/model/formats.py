@@ -88,11 +88,13 @@ class InstanceFile(InstanceFields):
 
 
 class FleetFile(InstanceFields):
-    """A fleet: requests, and equal replicas that serve them, each with this memory."""
+    """A fleet: requests, and replicas that serve them, each with this memory or one of its own."""
 
     format: Literal["ratiolab-fleet/1"]
     replicas: Annotated[int, Field(ge=2, le=MOST_REPLICAS)]
     """Number of replicas R; one replica is an instance."""
+    memories: Positive = absent()
+    """Tokens of each replica, where they differ; the largest is the memory."""
 
 
 class ScheduleFile(Strict):

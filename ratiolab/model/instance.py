@@ -252,6 +252,10 @@ class Instance(Tabular):
         kept |= {"source": self.source, "tick_seconds": self.tick_seconds}
         return Instance(name or self.name, self.memory, **kept)
 
+    def with_memory(self, memory: int) -> "Instance":
+        """Return the same requests before another memory; itself when it is the same."""
+        return self if memory == self.memory else self.replace(memory=memory)
+
     def without_predictions(self) -> "Instance":
         """Return the same requests with nothing said of their outputs beforehand."""
         return self.replace(**dict.fromkeys(OPTIONAL_COLUMNS))

@@ -28,6 +28,7 @@ class ReplicaView:
     Parameters
     ----------
     number : its place, 0 to R - 1.
+    memory : its KV cache size, tokens.
     running : start round of its requests in memory (a live mapping).
     waiting : its requests that wait in its own queue (a live set).
     generated : tokens that its requests kept from earlier runs (a live mapping).
@@ -40,6 +41,7 @@ class ReplicaView:
     """
 
     number: int
+    memory: int
     running: Mapping[int, int]
     waiting: Set[int]
     generated: Mapping[int, int]
@@ -63,7 +65,7 @@ class RouterView(NamedTuple):
     completed : replicas and requests that have completed since the last question.
     replicas : what each has.
     known : prompts and arrivals (in the unit of `now`) of all that have arrived, and what the level
-        of information reveals, as in `ratiolab.online.View`; ``memory`` is that of a replica.
+        of information reveals, as in `ratiolab.online.View`; ``memory`` is the largest of replicas.
     """
 
     now: int
@@ -97,16 +99,19 @@ class FleetSetting(NamedTuple):
 
     Parameters
     ----------
-    memory : KV cache size of each replica, tokens.
-    replicas : their number.
+    memories : KV cache size of each replica, tokens.
     policy : of each replica.
     clock : how long a batch takes; None counts rounds.
     """
 
-    memory: int
-    replicas: int
+    memories: tuple[int, ...]
     policy: Policy
     clock: BatchTime | None = None
+
+    @property
+    def replicas(self) -> int:
+        """The number of replicas."""
+        return len(self.memories)
 
 
 @dataclass(frozen=True)

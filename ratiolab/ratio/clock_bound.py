@@ -22,7 +22,9 @@ way, each lasts at least as long as the work done in it, with M the memory of *o
 R replicas do at most R seconds of work in a second: their schedule is one of a machine that works
 at speed R. On that machine the same two rules are best. The batches that follow a token of a
 request are batches of this request, one after another, wherever it runs. A single replica of memory
-R M is no relaxation: it would do one after another what the replicas do at once.
+R M is no relaxation: it would do one after another what the replicas do at once. Replicas of
+different memory are bounded as R of the largest: a batch that fits a memory fits a larger one, and
+lasts as long there.
 """
 
 from collections.abc import Sequence

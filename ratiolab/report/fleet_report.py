@@ -138,6 +138,7 @@ def write_fleet_report(
     policies = {row.policy.name: rule(type(row.policy)) for row in made.rows}
     routers = {row.router.name: rule(type(row.router)) for row in made.rows}
     clock = "unit rounds" if made.clock is None else repr(made.clock)
+    sizes = [f"{m:,}" for m in made.fleet.memories[: 1 if made.fleet.equal else None]]
     slots: dict[str, Any] = {
         "title": f"Routers and schedulers on {made.fleet.headline}",
         "situation": made.situation,
@@ -146,7 +147,7 @@ def write_fleet_report(
         "lines": advice,
         "setting": [
             ("replicas", f"{made.fleet.replicas:,}"),
-            ("memory of each", f"{made.fleet.instance.memory:,} tokens"),
+            ("memory of each", f"{'; '.join(sizes)} tokens"),
             ("requests", f"{len(made.fleet):,}"),
             ("clock", clock),
             ("cost of an eviction", made.preemption),

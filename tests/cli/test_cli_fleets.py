@@ -100,22 +100,31 @@ def test_what_is_for_one_replica_is_refused_by_name(capsys, big, options, messag
     assert message in err
 
 
-def test_unequal_memories_are_refused_with_what_to_do_instead(capsys, big, tmp_path):
-    asked = "solve", big, "--replicas", 2, "--memory", "9,7"
-    code, _, err = run(capsys, *asked)
-    assert (code, "unequal memories are not served" in " ".join(err.split())) == (2, True)
-    write_fleet(Fleet(BIG, 2), tmp_path / "fleet.json")
-    fleet = json.loads((tmp_path / "fleet.json").read_text())
-    for change in ({"memories": [9, 7]}, {"memory": [9, 7]}):
-        (tmp_path / "two.json").write_text(json.dumps(fleet | change))
-        code, _, err = run(capsys, "solve", tmp_path / "two.json")
-        assert (
-            code,
-            "one replica with all of the memory gives a valid bound" in " ".join(err.split()),
-        ) == (2, True)
-    optimum = run_json(capsys, "solve", big, "--replicas", 2)["upper"]
-    larger = run_json(capsys, "solve", big, "--replicas", 2, "--memory", 18)["lower"]
-    assert larger <= optimum  # what the sentence says of the largest memory
+def test_memories_that_differ_are_solved_certified_and_simulated(capsys, big, tmp_path):
+    proof, path = tmp_path / "proof.json", tmp_path / "fleet.json"
+    code, _, err = run(capsys, "solve", big, "--memory", "9,7")
+    assert (code, "are written 9+7" in err) == (2, True)
+    code, _, err = run(capsys, "solve", big, "--memory", "9+7", "--replicas", 3)
+    assert (code, "2 memories are given for 3 replicas" in err) == (2, True)
+    found = run_json(capsys, "solve", big, "--memory", "9+8", "--certificate", proof)
+    assert found["lower"] == found["upper"] == 18  # 1, 3, 7 rounds on the first, 2, 5 on the second
+    assert found["digest"] == Fleet(BIG, 2, (9, 8)).digest != Fleet(BIG, 2).digest
+    code, out, _ = run(capsys, "certify", proof, big, "--memory", "9+8")
+    assert (code, "proven" in out) == (0, True)
+    code, out, _ = run(capsys, "certify", proof, big, "--memory", "8+9")
+    assert (code, "digest" in out) == (1, True)
+    write_fleet(Fleet(BIG, 2, (9, 7)), path)
+    stated = run_json(capsys, "solve", path)
+    assert stated["lower"] == stated["upper"] == 19  # 3, 7 and 1, 3, 5: two fit the first one alone
+    assert run_json(capsys, "solve", path, "--backend", "pulp")["upper"] == 19
+    code, _, err = run(capsys, "simulate", path, "--policy", "svf")
+    assert (code, "exceeds memory 7 of replica 1" in err) == (2, True)
+    asked = big, "--memory", "9+10", "--policies", "svf", "--router", "jsq,central"
+    compared = run_json(capsys, "compare", *asked, "--current", "svf")
+    assert compared["memories"] == [9, 10]
+    assert compared["optimum"][0] / 5 <= min(row["values"]["mean"] for row in compared["rows"])
+    code, _, err = run(capsys, "compare", *asked, "--current", "svf", "--slo", "latency=9")
+    assert (code, "the largest for all" in " ".join(err.split())) == (2, True)
 
 
 LOG = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(

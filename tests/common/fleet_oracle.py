@@ -1,9 +1,11 @@
 """The optimum of a tiny fleet, literally: every start of every request on every replica."""
 
+from fractions import Fraction
+
 import numpy as np
 from numba import njit
 
-from ratiolab.model.fleet import Fleet
+from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.instance import Instance
 
 
@@ -13,11 +15,11 @@ def least_fleet_latency(fleet: Fleet) -> int:
     columns = [np.array(column) for column in (one.arrival, one.prompt, one.output)]
     end = int(one.arrival.max() + one.output.sum()) + 2
     use = np.zeros((fleet.replicas, end), np.int64)
-    return int(_least(0, 0, 10**9, one.memory, use, *columns))
+    return int(_least(0, 0, 10**9, np.array(fleet.memories), use, *columns))
 
 
 @njit(cache=True)
-def _least(i, spent, best, memory, use, arrival, prompt, output):
+def _least(i, spent, best, memories, use, arrival, prompt, output):
     if i == len(arrival):
         return min(best, spent)
     rest = output[i:].sum()
@@ -26,16 +28,32 @@ def _least(i, spent, best, memory, use, arrival, prompt, output):
         for r in range(use.shape[0]):
             fits = True
             for age in range(1, output[i] + 1):
-                fits = fits and use[r, p + age] + prompt[i] + age <= memory
+                fits = fits and use[r, p + age] + prompt[i] + age <= memories[r]
             if fits:
                 for age in range(1, output[i] + 1):
                     use[r, p + age] += prompt[i] + age
                 cost = spent + p + output[i] - arrival[i]
-                best = _least(i + 1, cost, best, memory, use, arrival, prompt, output)
+                best = _least(i + 1, cost, best, memories, use, arrival, prompt, output)
                 for age in range(1, output[i] + 1):
                     use[r, p + age] -= prompt[i] + age
         p += 1
     return best
+
+
+def largest_left_side(schedule: FleetSchedule, m0: int, w: int, credit: Fraction) -> Fraction:
+    """Return the largest left side of a growth row over all times, written out."""
+    fleet, most = schedule.fleet, Fraction(0)
+    starts, completion = schedule.runs.starts.tolist(), schedule.runs.completion.tolist()
+    for t in range(max(completion) + 1):
+        held = [
+            s + t - p
+            for s, p, done in zip(fleet.instance.prompt.tolist(), starts, completion, strict=True)
+            if p < t <= done
+        ]
+        earned = sum(w - (done - t) for done in completion if t <= done < t + w)
+        left = m0 * sum(held) + w * sum(min(m0, m) for m in held) - credit * earned
+        most = max(most, left)
+    return most
 
 
 def tiny_fleet(rng: np.random.Generator, most: int = 5) -> Fleet:
@@ -47,3 +65,12 @@ def tiny_fleet(rng: np.random.Generator, most: int = 5) -> Fleet:
     output = np.minimum(rng.integers(1, 5, n), peak)
     arrival = rng.integers(0, 4, n) * rng.integers(0, 2)
     return Fleet(Instance("tiny", memory, arrival, peak - output, output), replicas)
+
+
+def tiny_unequal_fleet(rng: np.random.Generator, most: int = 5) -> Fleet:
+    """Return such a fleet whose other replicas are smaller, in any order."""
+    fleet = tiny_fleet(rng, most)
+    memory = fleet.instance.memory
+    smaller = rng.integers(1, memory, fleet.replicas - 1)
+    memories = rng.permutation([memory, *smaller])
+    return Fleet(fleet.instance, fleet.replicas, tuple(memories.tolist()))

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from oracle import least_latency
 
 from ratiolab.hindsight.bounds import (
     BOUNDS,
@@ -30,8 +29,8 @@ from ratiolab.hindsight.relaxation.growth import exact_value, growth_bounds
 from ratiolab.model import Instance
 from ratiolab.model.feasibility import require_feasible_fleet
 from ratiolab.model.files import FormatError
-from ratiolab.model.fleet import Fleet, FleetSchedule
-from tests.common.fleet_oracle import least_fleet_latency, tiny_fleet
+from ratiolab.model.fleet import Fleet
+from tests.common.fleet_oracle import largest_left_side, least_fleet_latency, tiny_fleet
 
 BIG = Fleet(Instance("big", 9, [0] * 5, [5] * 5, [2, 3, 1, 4, 2]), 2)
 
@@ -47,30 +46,6 @@ def test_the_optimum_by_shares_is_that_of_every_start_on_every_replica():
         assert schedule.total_latency == least_fleet_latency(fleet)
 
 
-def test_unequal_replicas_lie_between_the_instances_that_a_refusal_of_them_names():
-    """The optimum over every assignment of requests to a small and a large replica."""
-    rng, between = np.random.default_rng(11), 0
-    for fleet in fleets(60, seed=10, most=4):
-        one, n = fleet.instance, len(fleet)
-        memories = one.memory, one.memory + int(rng.integers(1, 6))
-        found = [
-            sum(
-                least_latency(one.take(np.array(own)).replace(memory=memory))
-                for own, memory in zip(parts, memories, strict=True)
-                if own
-            )
-            for bits in range(2**n)
-            for parts in [[[i for i in range(n) if (bits >> i & 1) == r] for r in range(2)]]
-        ]
-        optimum = min(found)
-        pooled = least_latency(one.replace(memory=sum(memories)))
-        largest = tiny_fleet_optimum(Fleet(one.replace(memory=memories[1]), 2)).total_latency
-        smallest = tiny_fleet_optimum(Fleet(one, 2)).total_latency
-        assert max(pooled, largest) <= optimum <= smallest
-        between += max(pooled, largest) < smallest
-    assert between > 10
-
-
 @pytest.mark.parametrize("memory", [*range(1, 25), 36, 60])
 def test_dual_feasible_functions_never_fall_and_keep_their_cap(memory):
     """The most that fits is found by the unbounded knapsack."""
@@ -82,7 +57,8 @@ def test_dual_feasible_functions_never_fall_and_keep_their_cap(memory):
         most = [0] * (memory + 1)
         for room in range(1, memory + 1):
             most[room] = max(values[x] + most[room - x] for x in range(1, room + 1))
-        assert most[memory] <= f.cap
+            assert most[room] <= values[room]  # the cap of a smaller memory
+        assert values[memory] == f.cap
 
 
 @pytest.mark.parametrize("name", ["rounding-0", "rounding-6", "threshold-6", "threshold-0", "x"])
@@ -111,7 +87,7 @@ def test_formulas_bound_the_optimum_of_every_tiny_fleet():
         optimum = tiny_fleet_optimum(fleet).total_latency
         instance, plain = fleet.instance, 0
         for name in names(instance.memory):
-            slots = Slots.of(instance, fleet.replicas, name)
+            slots = Slots.of(instance, fleet.memories, name)
             found = max(volume(instance, slots).value, mean_busy_time(instance, slots).value)
             plain = found if name == "identity" else plain
             assert found <= optimum
@@ -125,7 +101,7 @@ def test_a_function_of_a_smaller_cap_is_no_bound():
     """The control: with half of its cap the identity exceeds the optimum."""
     refuted = 0
     for fleet in fleets(40, seed=4):
-        slots = Slots.of(fleet.instance, fleet.replicas)
+        slots = Slots.of(fleet.instance, fleet.memories)
         half = slots._replace(capacity=max(1, slots.capacity // 2))
         optimum = tiny_fleet_optimum(fleet).total_latency
         refuted += mean_busy_time(fleet.instance, half).value > optimum
@@ -142,7 +118,7 @@ def test_growth_rows_bound_the_optimum_for_any_prices():
             row = int(rng.integers(1, instance.memory + 1)), int(rng.integers(1, 4))
             prices = rng.integers(0, 3, (2, int(rng.integers(1, 6)))) * rng.integers(0, 2, (2, 1))
             unit = int(rng.integers(2, 20))
-            value = exact_value(instance, prices, unit, 1, [row], fleet.replicas)
+            value = exact_value(instance, prices, unit, 1, [row], sum(fleet.memories))
             ends = tuple(int(instance.arrival.min()) + k + 1 for k in range(prices.shape[1]))
             token, growth = (tuple(row.tolist()) for row in prices)
             duals = GrowthDuals(unit, ends[0] - 1, ends, token, (row,), (growth,))
@@ -151,22 +127,6 @@ def test_growth_rows_bound_the_optimum_for_any_prices():
             assert certify(certificate, fleet) <= optimum
             positive += certificate.bound > int(instance.output.sum())
     assert positive > 5
-
-
-def largest_left_side(schedule: FleetSchedule, m0: int, w: int, credit: Fraction) -> Fraction:
-    """Return the largest left side of a growth row over all times, written out."""
-    fleet, most = schedule.fleet, Fraction(0)
-    starts, completion = schedule.runs.starts.tolist(), schedule.runs.completion.tolist()
-    for t in range(max(completion) + 1):
-        held = [
-            s + t - p
-            for s, p, done in zip(fleet.instance.prompt.tolist(), starts, completion, strict=True)
-            if p < t <= done
-        ]
-        earned = sum(w - (done - t) for done in completion if t <= done < t + w)
-        left = m0 * sum(held) + w * sum(min(m0, m) for m in held) - credit * earned
-        most = max(most, left)
-    return most
 
 
 def test_growth_rows_hold_for_schedules_and_need_the_whole_credit():

@@ -98,7 +98,7 @@ def test_any_prices_prove_a_bound_that_no_fleet_schedule_passes() -> None:
         proof = in_runs(whole, width, int(instance.arrival.min()), 16, rows)
         for name in objectives(fleet):
             aim = Objective.of(instance, name)
-            value = exact_value(instance, whole, 16, width, rows, replicas, aim)
+            value = exact_value(instance, whole, 16, width, rows, replicas * instance.memory, aim)
             cost = -(-value // 16)
             bound = aim.of_cost(max(0, cost) if aim.dropping else cost)
             claim = PromiseCertificate(

@@ -100,7 +100,7 @@ def test_counts_of_a_schedule_satisfy_the_program_and_are_read_back():
         starts, instance = schedule.runs.starts, fleet.instance
         for horizon in (None, 1):
             one = build(instance, starts + 2, horizon)
-            many = with_replicas(one, fleet.replicas)
+            many = with_replicas(one, fleet.memories)
             counts = many.counts(one, starts, schedule.replica)
             program = many.program
             rows = np.zeros(program.shape[0], np.int64)

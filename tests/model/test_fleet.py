@@ -7,7 +7,7 @@ import pytest
 
 from ratiolab.model import FormatError, InfeasibleScheduleError, Instance, Schedule, held
 from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet
-from ratiolab.model.fleet import Fleet, FleetSchedule, fleet_of
+from ratiolab.model.fleet import Fleet, FleetSchedule, fleet_of, replicas_of
 from ratiolab.model.fleet_io import (
     read_fleet,
     read_fleet_schedule,
@@ -88,6 +88,39 @@ def test_fleets_are_read_as_they_were_written(tmp_path):
     write_instance(PAIR, path)
     assert read_fleet(path) == PAIR
     assert read_fleet(path, replicas=3) == fleet
+
+
+def test_memories_that_differ_are_a_fleet_of_their_own(tmp_path):
+    nine, path = PAIR.replace(memory=9), tmp_path / "fleet.json"
+    fleet = Fleet(nine, 2, (9, 7))
+    assert Fleet(nine, 2, (9, 9)) == Fleet(nine, 2)
+    assert Fleet(nine, 2, (9, 9)).to_dict() == Fleet(nine, 2).to_dict()
+    assert len({f.digest for f in (fleet, Fleet(nine, 2, (7, 9)), Fleet(nine, 2))}) == 3
+    assert fleet_of(nine, [7, 9]) == Fleet(nine, 2, (7, 9))
+    write_fleet(fleet, path)
+    assert read_fleet(path) == fleet
+    assert read_fleet(path, memory=8) == Fleet(nine.replace(memory=8), 2)
+    assert read_fleet(path, memory=[3, 4, 3]) == Fleet(PAIR.replace(memory=4), 3, (3, 4, 3))
+    with pytest.raises(FormatError, match="2 memories are given for 3 replicas"):
+        read_fleet(path, replicas=3)
+    with pytest.raises(ValueError, match="needs replicas of equal memory"):
+        replicas_of(fleet)
+
+
+@pytest.mark.parametrize(
+    "memories", [(9,), (9, 0), (8, 7), (9, 10), (9, 7.0), (9, True), (9, 9, 9)]
+)
+def test_memories_that_contradict_the_fleet_are_refused(memories):
+    with pytest.raises(ValueError, match="memories"):
+        Fleet(PAIR.replace(memory=9), 2, memories)
+
+
+def test_a_request_on_a_replica_too_small_for_it_is_refused():
+    fleet = Fleet(Instance("two", 9, [0, 0], [1, 7], [2, 2]), 2, (9, 7))
+    with pytest.raises(ValueError, match=r"request 1: prompt\+output 9 exceeds memory 7 of"):
+        FleetSchedule.from_starts(fleet, [0, 1], [0, 0])
+    [broken] = fleet_violations(FleetSchedule.from_starts(fleet, [0, 0], [0, 0]))
+    assert broken.rule == "memory"
 
 
 def test_a_fleet_file_is_no_instance(tmp_path):

@@ -245,6 +245,30 @@ def test_every_router_says_what_it_is():
         assert hash(router) == hash(kind())
 
 
+@pytest.mark.parametrize("policy", ["fcfs", "mc-sf", "svf", "vllm-fcfs"])
+def test_replicas_that_differ_serve_with_their_own_memory(policy):
+    instance, memories = drawn(4, 40).replace(memory=75), (60, 75, 57)
+    fleet = Fleet(instance, 3, memories)
+    for clock in (None, CLOCK):
+        found = simulate_fleet(fleet, policy, clock=clock, seed=5)
+        for number, part in found.parts.items():
+            own = instance.take(np.flatnonzero(found.replica == number))
+            options = {"clock": clock, "seed": replica_seed(5, number)}
+            alone = simulate(own.replace(memory=memories[number]), make(policy), **options)
+            assert part.schedule.to_dict() == alone.schedule.to_dict()
+    for router in ROUTERS:
+        found = simulate_fleet(fleet, policy, router)
+        schedule = require_feasible_fleet(found.schedule)
+        if found.preemption == "restart":
+            assert fleet_lower_bound(fleet)[0].value <= schedule.total_latency
+
+
+def test_a_request_that_some_replica_cannot_hold_is_refused():
+    fleet = Fleet(Instance("one", 9, [0, 0], [1, 6], [2, 2]), 2, (9, 7))
+    with pytest.raises(ValueError, match=r"request 1: prompt\+output 8 exceeds memory 7 of"):
+        simulate_fleet(fleet, "fcfs")
+
+
 def test_a_stalled_replica_ends_the_run():
     run = simulate_fleet(Fleet(drawn(2, 10), 2), "fcfs", patience=0)
     assert run.outcome == "stalled"

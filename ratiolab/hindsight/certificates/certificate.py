@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.model.fleet import Fleet, replicas_of
+from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -262,8 +262,8 @@ def dual_certificate(given: Instance | Fleet, duals: Duals, value: int) -> DualC
         tuple((number[table], begin, end, dual) for table, begin, end, dual in duals.cuts),
     )
     bound = -(-value // duals.denominator)
-    _, replicas = replicas_of(given)
-    return DualCertificate(given.name, given.digest, bound, value, kept, replicas=replicas)
+    _, memories = memories_of(given)
+    return DualCertificate(given.name, given.digest, bound, value, kept, replicas=len(memories))
 
 
 def cell_certificate(

@@ -35,7 +35,7 @@ from ratiolab.hindsight.certificates.effort import (
     require_short_numbers,
     steps_effort,
 )
-from ratiolab.model.fleet import Fleet
+from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
 
@@ -78,15 +78,16 @@ def certify(certificate: Certificate | Promised, given: Instance | Fleet) -> int
             raise ValueError(f"{name} {shown(each)} must not be a path: read_{name} reads its file")
     if isinstance(certificate, Promised):
         raise CertificateError(f"it bounds {certificate.objective}, not total latency")
-    instance, replicas = require_claimed(certificate.digest, certificate.replicas, given)
-    if replicas > 1 and not isinstance(certificate, FLEET_KINDS):
+    require_claimed(certificate.digest, certificate.replicas, given)
+    instance, memories = memories_of(given)
+    if len(memories) > 1 and not isinstance(certificate, FLEET_KINDS):
         raise CertificateError(f"a proof by {certificate.source} is for one replica")
     require_short_numbers(certificate)
     try:
         if isinstance(certificate, FormulaCertificate):
-            bound = _formula(certificate, instance)
+            bound = _formula(certificate, instance, memories)
         elif isinstance(certificate, GrowthCertificate):
-            bound = _in_runs(certificate, instance)
+            bound = _in_runs(certificate, instance, sum(memories))
         elif isinstance(certificate, CellCertificate):
             from ratiolab.hindsight.certificates.certify_cells import bound_by_cells
 
@@ -96,7 +97,7 @@ def certify(certificate: Certificate | Promised, given: Instance | Fleet) -> int
 
             bound = seconds_value(certificate, instance)
         else:
-            bound = _priced(certificate, instance)
+            bound = _priced(certificate, instance, memories)
     except CertificateError:
         raise
     except ValueError as error:  # of numbers too long to be written, too
@@ -106,8 +107,8 @@ def certify(certificate: Certificate | Promised, given: Instance | Fleet) -> int
     return bound
 
 
-def _formula(certificate: FormulaCertificate, instance: Instance) -> int:
-    slots = Slots.of(instance, certificate.replicas, certificate.function)
+def _formula(certificate: FormulaCertificate, instance: Instance, memories: Sequence[int]) -> int:
+    slots = Slots.of(instance, memories, certificate.function)
     for formula in BOUNDS:
         bound = formula(instance, slots)
         if bound.source == certificate.source:
@@ -116,9 +117,9 @@ def _formula(certificate: FormulaCertificate, instance: Instance) -> int:
     raise CertificateError(f"source {source} is no bound that can be recomputed")
 
 
-def _in_runs(certificate: GrowthCertificate, instance: Instance) -> int:
+def _in_runs(certificate: GrowthCertificate, instance: Instance, room: int) -> int:
     steps_effort(certificate.duals).require_affordable()
-    value = scaled_growth_value(certificate.duals, instance, certificate.replicas)
+    value = scaled_growth_value(certificate.duals, instance, room)
     _require_value(value, certificate.value)
     return -(-value // certificate.duals.denominator)
 
@@ -129,7 +130,7 @@ def _require_value(value: int, claimed: int) -> None:
         raise CertificateError(f"value {shown(claimed)} is claimed, the duals prove {proven}")
 
 
-def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
+def _priced(certificate: CertificateWithDuals, instance: Instance, memories: Sequence[int]) -> int:
     duals, memory = certificate.duals, instance.memory
     horizon = len(duals.memory)
     if duals.denominator < 1:
@@ -143,8 +144,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         for number, table in enumerate(duals.tables)
     ]
     active: list[list[tuple[int, Matrix]]] = [[] for _ in range(horizon + 1)]
-    replicas = certificate.replicas  # each has a memory and a cap of its own
-    paid = [replicas * memory * dual for dual in duals.memory]
+    paid = [sum(memories) * dual for dual in duals.memory]
     for number, (table, begin, end, dual) in enumerate(duals.cuts):
         if dual < 0:
             raise CertificateError(f"dual {shown(dual)} of cut {number} is negative")
@@ -153,7 +153,8 @@ def _priced(certificate: CertificateWithDuals, instance: Instance) -> int:
         if not 1 <= begin < end <= horizon + 1:
             raise CertificateError(f"cut {number}: times {begin} to {end} are not within 1..T")
         for t in range(begin, end):
-            paid[t - 1] += replicas * dual * duals.tables[table].cap
+            # what fits a memory fits the largest, and so keeps the cap of the table
+            paid[t - 1] += len(memories) * dual * duals.tables[table].cap
             active[t].append((dual, weights[table]))
     known: list[dict[tuple[int, int], int]] = [{} for _ in range(horizon + 1)]
 

@@ -42,8 +42,12 @@ MOST_ROWS = 16
 """Most growth rows."""
 
 
-def scaled_growth_value(prices: GrowthDuals, instance: Instance, replicas: int = 1) -> int:
+def scaled_growth_value(prices: GrowthDuals, instance: Instance, room: int | None = None) -> int:
     """Return the lower bound that these prices prove, times their denominator.
+
+    Parameters
+    ----------
+    room : tokens of all replicas; by default those of the instance, the largest one.
 
     Raises
     ------
@@ -56,11 +60,15 @@ def scaled_growth_value(prices: GrowthDuals, instance: Instance, replicas: int =
     >>> scaled_growth_value(GrowthDuals(2, 0, (1,), (1,), (), ()), two)  # 1/2 a token at time 1
     6
     """
-    return checked_costs(prices, instance, replicas).value()
+    return checked_costs(prices, instance, room).value()
 
 
-def checked_costs(prices: GrowthDuals, instance: Instance, replicas: int = 1) -> "Costs":
+def checked_costs(prices: GrowthDuals, instance: Instance, room: int | None = None) -> "Costs":
     """Return the costs of starts under these prices.
+
+    Parameters
+    ----------
+    room : as for `scaled_growth_value`.
 
     Raises
     ------
@@ -89,7 +97,7 @@ def checked_costs(prices: GrowthDuals, instance: Instance, replicas: int = 1) ->
         for run, dual in enumerate(row):
             if dual < 0:
                 raise ValueError(f"dual {dual} of run {run} is negative")
-    return Costs(prices, edges, instance, replicas)
+    return Costs(prices, edges, instance, instance.memory if room is None else room)
 
 
 class _Family:
@@ -129,10 +137,10 @@ class Costs:
     """Costs of starts, and their least."""
 
     def __init__(
-        self, prices: GrowthDuals, edges: list[int], instance: Instance, replicas: int
+        self, prices: GrowthDuals, edges: list[int], instance: Instance, room: int
     ) -> None:
         self.prices, self.passed = prices, 0  # blocks of runs that were looked at
-        self.replicas = replicas
+        self.room = room
         self.unit, self.rows, self.edges = prices.denominator, prices.rows, edges
         self.instance, self.memory = instance, instance.memory
         self.growth = [_Family(edges, list(row)) for row in prices.growth]
@@ -161,7 +169,7 @@ class Costs:
         total = sum(
             self.least(*request, best) for request, best in zip(requests, known, strict=True)
         )
-        return total - self.replicas * self.memory * self.token.level[-1]
+        return total - self.room * self.token.level[-1]
 
     def cost(self, start: int, arrival: int, prompt: int, output: int) -> int:
         """Return what a start costs."""

@@ -23,7 +23,7 @@ from ratiolab.hindsight.certificates.effort import (
     require_claimed,
     require_short_numbers,
 )
-from ratiolab.model.fleet import Fleet
+from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.instance import Instance
 
 SLIP = 10**6
@@ -43,7 +43,8 @@ def certify_in_time(claim: InTimeCertificate, given: Instance | Fleet) -> int:
     CertificateError
         saying what is wrong, `TooCostlyError` when checking takes too long.
     """
-    instance, replicas = require_claimed(claim.digest, claim.replicas, given)
+    instance, replicas = replicas_of(given)
+    require_claimed(claim.digest, claim.replicas, given)
     require_short_numbers(claim)
     _require_form(claim, instance)
     top = int((instance.prompt + instance.output).max())

@@ -36,7 +36,7 @@ from ratiolab.hindsight.certificates.effort import (
     require_claimed,
     steps_effort,
 )
-from ratiolab.model.fleet import Fleet
+from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.instance import Instance, shown
 
 
@@ -50,11 +50,12 @@ def certify_promises(certificate: Promised, given: Instance | Fleet) -> int:
     """
     if isinstance(certificate, InTimeCertificate):
         return certify_in_time(certificate, given)
-    instance, replicas = require_claimed(certificate.digest, certificate.replicas, given)
+    instance, replicas = replicas_of(given)
+    require_claimed(certificate.digest, certificate.replicas, given)
     duals = certificate.duals
     try:
         steps_effort(duals).require_affordable()
-        costs = checked_costs(duals, instance, replicas)
+        costs = checked_costs(duals, instance, replicas * instance.memory)
     except CertificateError:
         raise
     except ValueError as error:
@@ -83,7 +84,7 @@ def _weighted(costs: Costs, weights: list[int]) -> int:
         pieces += costs.pieces(*request, best)
         Effort(0, pieces * piece_steps(costs.prices) + costs.passed).require_affordable()
         total += costs.least(*request, best)
-    return total - costs.replicas * costs.memory * costs.token.level[-1]
+    return total - costs.room * costs.token.level[-1]
 
 
 def _lost(costs: Costs, weights: list[int]) -> int:
@@ -102,7 +103,7 @@ def _lost(costs: Costs, weights: list[int]) -> int:
             request = arrival, prompt, output
             least = min(least, costs.least_within(arrival, last, *request, offsets))
         total += least
-    return total - costs.replicas * costs.memory * costs.token.level[-1]
+    return total - costs.room * costs.token.level[-1]
 
 
 def _last_start(instance: Instance, request: int) -> int:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
-from ratiolab.model.fleet import Fleet, replicas_of
+from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.instance import Instance, shown
 
 MOST_BYTES = 10**9
@@ -111,9 +111,9 @@ class CertificateError(ValueError):
     """A certificate that does not prove what it claims."""
 
 
-def require_claimed(digest: str, replicas: int, given: Instance | Fleet) -> tuple[Instance, int]:
-    """Return requests and replicas, or raise `CertificateError` if a claim is about others."""
-    instance, number = replicas_of(given)
+def require_claimed(digest: str, replicas: int, given: Instance | Fleet) -> None:
+    """Raise `CertificateError` if a claim is about other requests or replicas."""
+    number = len(memories_of(given)[1])
     if digest != given.digest:
         what = "instance" if number == 1 else f"the fleet of {number} replicas of"
         raise CertificateError(
@@ -121,7 +121,6 @@ def require_claimed(digest: str, replicas: int, given: Instance | Fleet) -> tupl
         )
     if replicas != number:
         raise CertificateError(f"{replicas} replicas are claimed, not {number}")
-    return instance, number
 
 
 class TooCostlyError(CertificateError):

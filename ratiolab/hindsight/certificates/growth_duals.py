@@ -29,9 +29,11 @@ with m = s + g, prices at time p + g, and C = p + o. Credits make c smaller than
 most M sum_k w_k (w_k + 1) / 2 max y_k: starts whose latency exceeds a known cost by more are out
 of the question, and so no horizon of the schedules is assumed.
 
-Fleets. On R replicas of memory M each, every replica obeys the row with its own requests and
-completions. Summed over them, the row has the right side R m0 M, and a completion anywhere still
-earns M (w - (C - t)): the bound pays R times as much for prices, and credits are the same.
+Fleets. Replicas have memories M_1, ..., M_R, the largest M. Each obeys the row of its own memory,
+requests and completions, and still does when its completions earn M (w - (C - t)) in place of M_r
+(w - (C - t)), which lowers the left side. Summed over them, the row has the right side m0 (M_1 +
+... + M_R), and a completion anywhere earns M (w - (C - t)): the bound pays the sum of the memories
+for prices in place of M, and credits are those of M.
 """
 
 from dataclasses import dataclass, field

@@ -37,7 +37,7 @@ from ratiolab.hindsight.programs.highs_lp import FloatArray
 from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, IntArray, stream
-from ratiolab.model.fleet import Fleet, replicas_of
+from ratiolab.model.fleet import Fleet, memories_of
 
 ROUNDS = 60
 """Most rounds by default."""
@@ -126,7 +126,7 @@ def cut_bound(
     >>> cut_bound(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).lower
     12
     """
-    instance, replicas = replicas_of(given)
+    instance, memories = memories_of(given)
     if instance.memory > LARGEST_MEMORY:
         raise ValueError(f"memory {instance.memory} exceeds {LARGEST_MEMORY}, the most for cuts")
     for name, value in (("horizon", horizon), ("rounds", rounds), ("time_limit", time_limit)):
@@ -139,7 +139,7 @@ def cut_bound(
         raise ValueError(f"up to {entries} non-zeros exceed {MOST_ENTRIES}, the most for cuts")
     clock = _Clock(time_limit)
     edges = first_spans(horizon)
-    master, separate = Master(instance, edges, replicas), Separator(instance)
+    master, separate = Master(instance, edges, memories), Separator(instance)
     solved = master.solve_plain(clock.left)
     plain = master.lower
     stopped: Stopped

@@ -5,6 +5,7 @@ cannot spoil a bound: after each solve the duals are rounded to integers and eve
 instance is priced with them (`ratiolab.hindsight.relaxation.lagrangian`).
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -49,19 +50,21 @@ AT_ONCE = 250_000
 class Master:
     """The linear program: classes, then means of a table's rows over spans, divided by the cap.
 
-    The memory is table 0: an item (m, r) weighs m, and the cap is M. Means are a relaxation, and
-    cuts hold for means as they do for each time. A span and a part of it may both have rows, so
-    that spans can be split while the program keeps its basis.
+    The memory is table 0: an item (m, r) weighs m, and the cap is M, the mean of replicas. Means
+    are a relaxation, and cuts hold for means as they do for each time. A span and a part of it may
+    both have rows, so that spans can be split while the program keeps its basis.
 
     Parameters
     ----------
     edges : first times of the spans that have a row of the memory at first, rising from 1, and
         T + 1, T that of `ratiolab.hindsight.relaxation.lagrangian`.
-    replicas : memories of this size that serve the requests: what rows allow in all.
+    memories : tokens of each replica that serves the requests; one replica by default.
     """
 
-    def __init__(self, instance: Instance, edges: list[int], replicas: int = 1) -> None:
-        self.instance, self.horizon, self.replicas = instance, edges[-1] - 1, replicas
+    def __init__(self, instance: Instance, edges: list[int], memories: Sequence[int] = ()) -> None:
+        self.instance, self.horizon = instance, edges[-1] - 1
+        self.memories = memories or (instance.memory,)
+        self.replicas = len(self.memories)
         self.columns = columns(instance, self.horizon)
         self.classes = len(self.columns.first)
         size = instance.memory + 1
@@ -80,7 +83,7 @@ class Master:
         self.add_table(Table(instance.memory, tuple((m, 0, m) for m in tokens)))
         self.duals = Duals(DENOMINATOR, (0,) * self.horizon, (), ())
         reduced = self.columns.cost * DENOMINATOR
-        self.value = scaled_bound(self.columns, self.duals, reduced, replicas)  # of the duals
+        self.value = scaled_bound(self.columns, self.duals, reduced, self.memories)  # of the duals
         self.open = float("inf")  # value of the program above the bound proven from its duals
         self._last_value = 0.0
         self.amount = np.zeros(len(self.columns.cost))  # value of each column
@@ -135,7 +138,12 @@ class Master:
         """Add a table; without rows it changes nothing."""
         self.tables.append(table)
         self.dense.append(table.dense(self.instance.memory))
-        self.weights = np.vstack([self.weights, self.dense[-1][self.m, self.r] / table.cap])
+        weights = self.dense[-1][self.m, self.r] / self._cap(len(self.tables) - 1)
+        self.weights = np.vstack([self.weights, weights])
+
+    def _cap(self, table: int) -> float:
+        """Return the cap of a table, mean of replicas."""
+        return self.tables[table].cap if table else sum(self.memories) / self.replicas
 
     def add_rows(self, rows: list[Row]) -> None:
         """Append rows of tables over times."""
@@ -223,7 +231,7 @@ class Master:
         """Price all columns with the duals, rounded; those near the least of their class."""
         duals = self._rounded()
         reduced = reduced_costs(self.columns, duals, self.dense)
-        proven = scaled_bound(self.columns, duals, reduced, self.replicas)
+        proven = scaled_bound(self.columns, duals, reduced, self.memories)
         if proven > self.value:
             self.value, self.duals = proven, duals
         self.open = self.solution.value - proven / DENOMINATOR
@@ -235,7 +243,7 @@ class Master:
         memory = np.zeros(self.horizon + 1, np.int64)
         cuts = []
         for (table, begin, end), dual in zip(self.rows, self.row_duals.tolist(), strict=True):
-            scaled = int(dual * DENOMINATOR / (self.tables[table].cap * (end - begin)))
+            scaled = int(dual * DENOMINATOR / (self._cap(table) * (end - begin)))
             if table == 0:
                 memory[begin:end] += scaled
             elif scaled:

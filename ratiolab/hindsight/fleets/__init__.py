@@ -1,1 +1,1 @@
-"""The hindsight optimum of several equal replicas."""
+"""The hindsight optimum of several replicas."""

@@ -17,6 +17,8 @@ ANY = -1
 @compiled
 def earliest(use, memory, s, o, p, most):  # type: ignore[no-untyped-def]
     """Return the first start from p to ``most`` at which a request fits, or ``most`` + 1."""
+    if s + o > memory:
+        return most + 1
     while p <= most:
         late = p
         for age in range(o, 0, -1):
@@ -38,11 +40,11 @@ def hold(use, s, o, p, sign):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def decode(columns, order, replica, release, first, use, start, place, limit):  # type: ignore[no-untyped-def]
+def decode(columns, memories, order, replica, release, first, use, start, place, limit):  # type: ignore[no-untyped-def]
     """Schedule a list from a place on; return the sum of all starts, or -1 above ``limit``.
 
-    ``start`` and ``place`` hold those of the requests before; with -1 nothing after ``first`` holds
-    memory.
+    ``memories`` are those of the replicas, ``start`` and ``place`` those of the requests before;
+    with -1 nothing after ``first`` holds memory.
     """
     total = np.int64(0)
     for k in range(first):
@@ -60,10 +62,10 @@ def decode(columns, order, replica, release, first, use, start, place, limit):  
         begin = max(columns.arrival[i], release[i])
         if replica[i] >= 0:
             at = replica[i]
-            best = earliest(use[at], columns.memory, s, o, begin, most)
+            best = earliest(use[at], memories[at], s, o, begin, most)
         else:
             for r in range(use.shape[0]):
-                p = earliest(use[r], columns.memory, s, o, begin, best - 1)
+                p = earliest(use[r], memories[r], s, o, begin, best - 1)
                 if p < best:
                     best, at = p, r
         if best > most:
@@ -78,7 +80,9 @@ def decode(columns, order, replica, release, first, use, start, place, limit):  
 
 
 @compiled
-def anneal(columns, order, replica, release, use, start, place, best, bits, moves, hot, cold):  # type: ignore[no-untyped-def]
+def anneal(  # type: ignore[no-untyped-def]
+    columns, memories, order, replica, release, use, start, place, best, bits, moves, hot, cold
+):
     """Try moves at falling temperatures; the best starts and places are written to ``best``.
 
     A move shifts a request in the list, swaps two, names its replica or none, or holds it back by a
@@ -120,7 +124,7 @@ def anneal(columns, order, replica, release, use, start, place, best, bits, move
             release[i] = 0 if held > columns.arrival[i] else start[i] + 1
         luck = (np.float64(draw(bits) >> np.uint64(11)) + 1) / 2.0**53
         limit = total + np.int64(-heat * np.log(luck))
-        found = decode(columns, order, replica, release, first, use, start, place, limit)
+        found = decode(columns, memories, order, replica, release, first, use, start, place, limit)
         if found < 0:
             replica[i], release[i] = named, held
             for k in range(first, n):

@@ -43,7 +43,7 @@ def list_schedule(fleet: Fleet, order: IntArray) -> FleetSchedule:
 
 def admitted_list(fleet: Fleet, order: IntArray) -> FleetSchedule:
     """Admit waiting requests in this order, each on the replica that can start it first."""
-    starts, places = admitted(fleet.instance, order, fleet.replicas)
+    starts, places = admitted(fleet.instance, order, fleet.memories)
     return FleetSchedule.from_starts(fleet, places, starts)
 
 
@@ -101,6 +101,7 @@ class _Search:
             np.array(one.output),
             one.memory,
         )
+        self.memories = np.array(fleet.memories)
         n = len(fleet)
         self.replica, self.release = np.full(n, ANY), np.zeros(n, np.int64)
         self.start, self.place = np.zeros((2, n), np.int64)
@@ -111,7 +112,7 @@ class _Search:
         far = np.int64(2**61)
         lists = self.replica, self.release
         now = self.use, self.start, self.place
-        if decode(self.columns, self.order, *lists, 0, *now, far) < 0:
+        if decode(self.columns, self.memories, self.order, *lists, 0, *now, far) < 0:
             raise ValueError(
                 f"{fleet.name}: {fleet.replicas} replicas are served over more than {end} rounds, "
                 "too many for a list schedule: take fewer requests, or longer ticks"
@@ -131,7 +132,9 @@ class _Search:
             lists = self.order, self.replica, self.release
             now = self.use, self.start, self.place
             size = -(-moves // CALLS)
-            total = anneal(self.columns, *lists, *now, found, bits, size, heat, heat * cool)
+            total = anneal(
+                self.columns, self.memories, *lists, *now, found, bits, size, heat, heat * cool
+            )
             if total < least:
                 least, best = int(total), found
             if stop():

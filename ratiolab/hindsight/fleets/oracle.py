@@ -6,11 +6,13 @@ requests S on one replica, and best_r(S) that on r replicas,
 
     best_r(S) = min over T within S of opt(T) + best_{r-1}(S without T).
 
-Replicas are equal, so T may be the set of the first request of S. Each opt(T) is searched for by
+Where replicas are equal, T may be the set of the first request of S. Else opt(T) is that of the
+replica's own memory, infinite where a request is too large. Each opt(T) is searched for by
 `ratiolab.hindsight.tiny`, which shares nothing with the program, the bounds or the lists.
 """
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 import numpy as np
 
@@ -63,36 +65,49 @@ def best_shares(
     ValueError
         when there are more than `MOST_REQUESTS` requests.
 
-    Cost 2^n optima and R 3^n sums.
+    Cost 2^n optima for each memory, and R 3^n sums.
     """
     n = len(fleet)
     if n > MOST_REQUESTS:
         raise ValueError(f"{n} requests: enumeration takes at most {MOST_REQUESTS}")
-    cost, begun = [0], [list[int]()]
-    for chosen in range(1, 1 << n):
-        value, beginning = optimum(fleet.instance.take(_requests(chosen, n)))
-        cost.append(value)
-        begun.append(list(beginning))
-    everything = (1 << n) - 1
-    best, parts = cost, [[chosen] for chosen in range(1 << n)]
-    for _ in range(min(fleet.replicas, n) - 1):
-        least, split = list(best), [list(part) for part in parts]
+    first, *others = reversed(fleet.memories[: n if fleet.equal else None])
+    alone = {memory: _alone(fleet.instance, memory, optimum) for memory in {first, *others}}
+    costs, _ = alone[first]
+    best, parts = costs, [[chosen] for chosen in range(1 << n)]
+    for memory in others:
+        costs, _ = alone[memory]
+        least, split = list(best), [[0] * (not fleet.equal) + part for part in parts]
         for chosen in range(1, 1 << n):
-            first = chosen & -chosen
-            rest = free = chosen ^ first
-            while True:  # all sets with the first request, and the rest for those before
+            # the first request is on this one of equal replicas
+            rest = free = chosen ^ (chosen & -chosen if fleet.equal else 0)
+            while True:
                 own = chosen ^ rest
-                if rest and cost[own] + best[rest] < least[chosen]:
-                    least[chosen], split[chosen] = cost[own] + best[rest], [own, *parts[rest]]
+                if costs[own] + best[rest] < least[chosen]:
+                    least[chosen], split[chosen] = costs[own] + best[rest], [own, *parts[rest]]
                 if not rest:
                     break
                 rest = (rest - 1) & free
         best, parts = least, split
     replica, starts = np.zeros((2, n), np.int64)
-    for number, chosen in enumerate(parts[everything]):
+    for number, chosen in enumerate(parts[-1]):
         members = _requests(chosen, n)
-        replica[members], starts[members] = number, begun[chosen]
+        replica[members], starts[members] = number, alone[fleet.memories[number]][1][chosen]
     return replica, starts
+
+
+def _alone(
+    instance: Instance, memory: int, optimum: Callable[[Instance], tuple[int, Sequence[int]]]
+) -> tuple[list[float], list[list[int]]]:
+    """Return costs and starts of all sets of requests on one replica; infinite if it is small."""
+    costs, starts = [0.0], [list[int]()]
+    peaks = (instance.prompt + instance.output).tolist()
+    for chosen in range(1, 1 << len(instance)):
+        own = _requests(chosen, len(instance))
+        fits = max(peaks[i] for i in own) <= memory
+        cost, begun = optimum(instance.take(own).with_memory(memory)) if fits else (inf, [])
+        costs.append(cost)
+        starts.append(list(begun))
+    return costs, starts
 
 
 def _requests(chosen: int, n: int) -> list[int]:

@@ -5,11 +5,12 @@ and the tail relaxation are those of `ratiolab.hindsight.programs.timeindexed`, 
 has its own rows of memory and of cuts. A deferral holds no memory, so it has one
 column for all replicas.
 
-Equal replicas can be renamed. In the order in which replicas get their first request, of all
-requests by class, request i is on one of the first i replicas: classes whose last request is the
-m-th have columns for the first m replicas alone.
+Replicas of equal memory can be renamed. In the order in which they get their first request, of all
+requests by class, request i is on one of the first i of them: classes whose last request is the
+m-th have columns for the first m replicas of a memory alone, and none where they are too large.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,10 +26,12 @@ class FleetProgram:
     Parameters
     ----------
     program : the program.
+    memories : of the replicas, tokens.
     column, replica : column of the program of one replica, and the replica, of each column.
     """
 
     program: Program
+    memories: tuple[int, ...]
     column: IntArray = field(repr=False)
     replica: IntArray = field(repr=False)
 
@@ -41,9 +44,13 @@ class FleetProgram:
         end = np.searchsorted(one.group, one.member, side="right")
         chosen = np.minimum(first + starts - one.instance.arrival, end - 1)
         names: dict[int, int] = {}
+        unused: dict[int, list[int]] = {}
+        for r, memory in enumerate(self.memories):
+            unused.setdefault(memory, []).append(r)
         for i in np.argsort(one.member, kind="stable").tolist():
-            if not one.deferred[chosen[i]]:
-                names.setdefault(int(places[i]), len(names))
+            place = int(places[i])
+            if not one.deferred[chosen[i]] and place not in names:
+                names[place] = unused[self.memories[place]].pop(0)
         of = {(c, r): j for j, (c, r) in enumerate(self._pairs())}
         counts = np.zeros(len(self.column), np.int64)
         for i, column in enumerate(chosen.tolist()):
@@ -65,15 +72,20 @@ class FleetProgram:
         return list(zip(self.column.tolist(), self.replica.tolist(), strict=True))
 
 
-def with_replicas(one: Program, replicas: int) -> FleetProgram:
-    """Return the program of several replicas from that of one.
+def with_replicas(one: Program, memories: Sequence[int], known: int | None = None) -> FleetProgram:
+    """Return the program of several replicas from that of one with the largest memory.
+
+    Parameters
+    ----------
+    known : rows of classes and memory, which stand before those of cuts; all by default. A cut
+        holds for smaller memories, too.
 
     Cost O(replicas times non-zeros).
 
     >>> from ratiolab.hindsight.programs.timeindexed import build
     >>> from ratiolab.model import Instance
     >>> pair = build(Instance("pair", 4, [0, 0], [1, 1], [2, 3]), last=[2, 2])
-    >>> pair.shape, with_replicas(pair, 2).program.shape
+    >>> pair.shape, with_replicas(pair, [4, 4]).program.shape
     ((7, 6), (12, 9))
     """
     from scipy.sparse import csc_array, hstack, vstack
@@ -83,8 +95,12 @@ def with_replicas(one: Program, replicas: int) -> FleetProgram:
     upto = np.cumsum(one.row_upper[:classes])  # requests up to each class
     columns: list[IntArray] = []
     blocks = []
-    for replica in range(replicas):
-        usable = upto[one.group] > replica
+    replicas = len(memories)
+    peaks = np.zeros(classes, np.int64)
+    peaks[one.member] = one.instance.prompt + one.instance.output
+    for replica, memory in enumerate(memories):
+        usable = upto[one.group] > memories[:replica].count(memory)
+        usable &= (peaks[one.group] <= memory) | one.deferred
         if replica:
             usable &= ~one.deferred
         own = np.flatnonzero(usable)
@@ -101,6 +117,10 @@ def with_replicas(one: Program, replicas: int) -> FleetProgram:
     def sides(values: IntArray) -> IntArray:
         return np.concatenate([values[:classes], np.tile(values[classes:], replicas)])
 
+    row_upper = sides(one.row_upper)
+    each = row_upper[classes:].reshape(replicas, -1)[:, : known and known - classes]  # a view
+    each -= (max(memories) - np.array(memories))[:, None]
+
     program = replace(
         one,
         group=one.group[column],
@@ -112,6 +132,6 @@ def with_replicas(one: Program, replicas: int) -> FleetProgram:
         indices=joined.indices.astype(np.int64),
         values=joined.data.astype(np.int64),
         row_lower=sides(one.row_lower),
-        row_upper=sides(one.row_upper),
+        row_upper=row_upper,
     )
-    return FleetProgram(program, column, number)
+    return FleetProgram(program, tuple(memories), column, number)

@@ -1,4 +1,4 @@
-"""The solver of a fleet: a schedule, and proven bounds around the optimum of equal replicas.
+"""The solver of a fleet: a schedule, and proven bounds around the optimum of its replicas.
 
 Stages follow one another until the schedule is proven optimal. Formulas and list schedules come
 first. Where configurations are within reach, cuts bound the fleet nearly as well as requests that
@@ -283,9 +283,10 @@ class _Solve(Timed):
         from ratiolab.hindsight.programs.timeindexed import build
 
         one = build(self.fleet.instance, last, horizon)
+        rows = one.shape[0]
         if self.duals is not None:
             one = strengthen(one, self.duals, self.upper)
-        many, runs = with_replicas(one, self.fleet.replicas), self.schedule.runs
+        many, runs = with_replicas(one, self.fleet.memories, rows), self.schedule.runs
         result = highs.solve_program(
             many.program,
             start=many.counts(one, runs.starts, self.schedule.replica),
@@ -317,7 +318,7 @@ class _Solve(Timed):
             solver=self.solver,
             time_limit=self.time_left,
             seed=self.options.seed,
-            replicas=self.fleet.replicas,
+            memories=self.fleet.memories,
         )
         if answer.schedule is not None:
             places = np.array(answer.replica)
@@ -338,7 +339,7 @@ def fleet_last_starts(fleet: Fleet, upper: int | None = None) -> IntArray:
     """
 
     def least(rest: Instance) -> int:
-        return fleet_lower_bound(Fleet(rest, fleet.replicas), most=1)[0].value
+        return fleet_lower_bound(fleet.serving(rest), most=1)[0].value
 
     known = best_list(fleet).total_latency if upper is None else upper
     return last_starts(fleet.instance, known, least)

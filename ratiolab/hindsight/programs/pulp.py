@@ -43,21 +43,22 @@ class Answer:
 def model(
     instance: Instance,
     last: Sequence[int] | None = None,
-    replicas: int = 1,
+    memories: Sequence[int] = (),
     objective: Aim = "total",
 ) -> "pulp.LpProblem":
     """Build the program (1)-(4), for reading, export or any solver.
 
     With several replicas the binary ``x_i_k_r`` starts request i at round k on replica r, and rows
-    ``memory_t_r`` are those of the replica. Replicas are equal: request i takes one of the first
-    i + 1. With objective ``weighted`` the latency of a request counts with its weight; ``goodput``
-    maximises the weight of the requests that start, each at most once and up to ``last``.
+    ``memory_t_r`` are those of the replica. Of replicas of equal memory, request i takes one of the
+    first i + 1. With objective ``weighted`` the latency of a request counts with its weight;
+    ``goodput`` maximises the weight of the requests that start, each at most once and up to
+    ``last``.
 
     Parameters
     ----------
     last : last start of each request; by default what the paper's horizon, the sum of all arrivals
         and outputs, leaves it.
-    replicas : memories of this size that serve the requests.
+    memories : tokens of each replica that serves the requests; one replica by default.
 
     Cost O(R n T o) for n requests, T rounds and outputs o: for small instances.
 
@@ -69,6 +70,13 @@ def model(
     if last is None:
         horizon = sum(arrival + output for arrival, _, output in requests)
         last = [horizon - output for _, _, output in requests]
+    memories = memories or (instance.memory,)
+    replicas = len(memories)
+    rank = [sum(m == memories[r] for m in memories[:r]) for r in range(replicas)]
+    places = [
+        [r for r in range(replicas) if rank[r] <= i and prompt + output <= memories[r]]
+        for i, (_, prompt, output) in enumerate(requests)
+    ]
     suffix = [""] if replicas == 1 else [f"_{r}" for r in range(replicas)]
     worth = weights(instance).tolist()
     goodput = objective == "goodput"
@@ -77,7 +85,7 @@ def model(
         (i, k, r): program.add_variable(f"x_{i}_{k}{suffix[r]}", cat="Binary")
         for i, (arrival, _, _) in enumerate(requests)
         for k in range(arrival, last[i] + 1)
-        for r in range(min(replicas, i + 1))
+        for r in places[i]
     }
     if goodput:
         program += pulp.lpSum(worth[i] * start for (i, _, _), start in x.items())
@@ -90,7 +98,7 @@ def model(
         )
     for i, (arrival, _, _) in enumerate(requests):
         rounds = range(arrival, last[i] + 1)
-        starts = [x[i, k, r] for k in rounds for r in range(min(replicas, i + 1))]
+        starts = [x[i, k, r] for k in rounds for r in places[i]]
         started = pulp.lpSum(starts)
         if starts or not goodput:
             program += started <= 1 if goodput else started == 1, f"start_{i}"
@@ -99,11 +107,11 @@ def model(
         tokens = [
             held(prompt, t - k) * x[i, k, r]
             for i, (arrival, prompt, output) in enumerate(requests)
-            if i >= r
+            if r in places[i]
             for k in range(max(arrival, t - output), min(t - 1, last[i]) + 1)
         ]
         if tokens:
-            program += pulp.lpSum(tokens) <= instance.memory, f"memory_{t}{suffix[r]}"
+            program += pulp.lpSum(tokens) <= memories[r], f"memory_{t}{suffix[r]}"
     return program
 
 
@@ -111,13 +119,13 @@ def write(
     instance: Instance,
     path: str | os.PathLike[str],
     last: Sequence[int] | None = None,
-    replicas: int = 1,
+    memories: Sequence[int] = (),
 ) -> None:
     """Write the program as LP or MPS, by the ending of the path: ``.lp`` or ``.mps``."""
     ending = Path(path).suffix.lower()
     if ending not in (".lp", ".mps"):
         raise ValueError(f"path {os.fspath(path)!r} must end in .lp or .mps")
-    program = model(instance, last, replicas)
+    program = model(instance, last, memories)
     (program.writeLP if ending == ".lp" else program.writeMPS)(os.fspath(path))
 
 
@@ -137,7 +145,7 @@ def solve_model(
     solver: str = DEFAULT_SOLVER,
     time_limit: float | None = None,
     seed: int = 0,
-    replicas: int = 1,
+    memories: Sequence[int] = (),
 ) -> Answer:
     """Solve the program with any solver that PuLP finds on this machine.
 
@@ -150,7 +158,7 @@ def solve_model(
     solver : a name from ``pulp.listSolvers(onlyAvailable=True)``.
     time_limit : seconds.
     seed : for CBC and HiGHS; other solvers keep their default.
-    replicas : see `model`.
+    memories : see `model`.
 
     Raises
     ------
@@ -165,7 +173,7 @@ def solve_model(
         settings |= {"threads": 1, "gapAbs": 0.0, "options": [f"randomCbcSeed {seed + 1}"]}
     elif solver == "HiGHS":
         settings |= {"threads": 1, "gapAbs": 0.0, "random_seed": seed}
-    program = model(instance, last, replicas, objective)
+    program = model(instance, last, memories, objective)
     program.solve(pulp.getSolver(solver, **settings))
     status = pulp.LpSolution[program.sol_status]
     if program.sol_status not in (pulp.LpSolutionOptimal, pulp.LpSolutionIntegerFeasible):

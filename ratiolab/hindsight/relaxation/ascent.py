@@ -62,22 +62,23 @@ class Problem:
 
     Parameters
     ----------
-    memory : tokens that the rows allow, which may be fewer than those of the instance.
+    memory : tokens of a replica, the largest one, which completions earn in growth rows; it may be
+        less than that of the instance.
+    room : tokens of all replicas, which the rows allow.
     tokens, rounds : m0 and w of each growth row, shape (rows,); none for prices of memory alone.
     slope, last, late : of the objective, `last` from the first arrival on.
-    replicas : memories of this size that serve the requests.
     """
 
     arrival: IntArray = field(repr=False)
     prompt: IntArray = field(repr=False)
     output: IntArray = field(repr=False)
     memory: float
+    room: float
     tokens: IntArray
     rounds: IntArray
     slope: IntArray = field(repr=False)
     last: IntArray = field(repr=False)
     late: IntArray = field(repr=False)
-    replicas: int = 1
 
     @classmethod
     def of(
@@ -85,7 +86,7 @@ class Problem:
         instance: Instance,
         memory: float,
         rows: tuple[tuple[int, int], ...] = (),
-        replicas: int = 1,
+        room: float | None = None,
         objective: Objective | None = None,
     ) -> "Problem":
         columns = np.array(rows, np.int64).reshape(-1, 2)
@@ -97,8 +98,8 @@ class Problem:
             np.array(instance.prompt),
             np.array(instance.output),
         )  # writeable, for one compilation
-        whole = aim.slope, ends, aim.late
-        return cls(arrival, *lengths, memory, tokens, rounds, *whole, replicas)
+        sizes = memory, memory if room is None else room
+        return cls(arrival, *lengths, *sizes, tokens, rounds, aim.slope, ends, aim.late)
 
     def terms(self) -> Terms:
         """Return what starts cost beside prices, as floats."""
@@ -170,7 +171,7 @@ class Level:
 
     def __init__(self, problem: Problem, width: int) -> None:
         self.problem, self.width = problem, width
-        self.room = problem.replicas * problem.memory * width
+        self.room = problem.room * width
         self.terms = problem.terms()
         self.looked = 0
         self.worth = float(problem.late.sum()) if (problem.late < NEVER_LATE).all() else 0.0

@@ -24,7 +24,7 @@ from ratiolab.hindsight.relaxation.ascent import (
     fluid_duals,
 )
 from ratiolab.hindsight.relaxation.row_kernels import accumulate, cheapest
-from ratiolab.model.fleet import Fleet, fleet_of, replicas_of
+from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import IntArray, volume
 from ratiolab.model.instance import Instance
 
@@ -84,18 +84,19 @@ def growth_bounds(
     requests exceeds only after minutes. Without a time limit the number of steps is fixed, and so
     is what is found. With too little time there is none.
     """
-    instance, replicas = replicas_of(given)
+    instance, memories = memories_of(given)
+    room = sum(memories)
     if seconds is not None and seconds < LEAST_SECONDS * len(instance):
         return
     began = time.perf_counter()
-    problem = Problem.of(instance, instance.memory, (growth_row(instance),), replicas)
-    fluid, width = fluid_duals(instance, replicas * instance.memory)
+    problem = Problem.of(instance, instance.memory, (growth_row(instance),), room)
+    fluid, width = fluid_duals(instance, room)
     level = Level(problem, width)
     starts = [np.outer(share, fluid) for share in np.eye(2)]
     values = [level.value(start)[0] for start in starts]
     duals, best = starts[int(np.argmax(values))], max(values)
     if seconds is not None:
-        yield certified(instance, problem, duals, width)
+        yield certified(given, problem, duals, width)
         seconds = max(0.0, seconds - (time.perf_counter() - began))
     for share in SHARES:
         began = time.perf_counter()
@@ -106,7 +107,7 @@ def growth_bounds(
         ended = time.perf_counter()
         if value > best or limit is None:
             duals, best = reached, value
-            yield certified(instance, problem, duals, width)
+            yield certified(given, problem, duals, width)
         if seconds is not None:
             proving = time.perf_counter() - ended
             seconds -= ended - began + 2 * proving  # one is for the bound to come
@@ -163,16 +164,17 @@ def rounded(duals: FloatArray, problem: Problem, horizon: int) -> tuple[IntArray
 
 
 def certified(
-    instance: Instance, problem: Problem, duals: FloatArray, width: int
+    given: Instance | Fleet, problem: Problem, duals: FloatArray, width: int
 ) -> GrowthCertificate:
     """Return the bound that these duals prove, exactly, as a certificate."""
+    instance, memories = memories_of(given)
     horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
     whole, unit = rounded(duals, problem, horizon)
     rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
-    value = exact_value(instance, whole, unit, width, rows, problem.replicas)
+    value = exact_value(instance, whole, unit, width, rows, sum(memories))
     proof = in_runs(whole, width, int(instance.arrival.min()), unit, rows)
-    claim = instance.name, fleet_of(instance, problem.replicas).digest, -(-value // unit)
-    return GrowthCertificate(*claim, value, proof, replicas=problem.replicas)
+    claim = given.name, given.digest, -(-value // unit)
+    return GrowthCertificate(*claim, value, proof, replicas=len(memories))
 
 
 def exact_value(
@@ -181,7 +183,7 @@ def exact_value(
     unit: int,
     width: int,
     rows: Sequence[tuple[int, int]] = (),
-    replicas: int = 1,
+    room: int | None = None,
     objective: Objective | None = None,
 ) -> int:
     """Return the lower bound that integer duals prove, times their denominator ``unit``.
@@ -190,7 +192,7 @@ def exact_value(
     ----------
     whole : duals of memory and of each growth row in buckets of ``width`` times from the first
         arrival on, at least 0, shape (1 + rows, buckets).
-    replicas : memories of the instance's size that serve the requests.
+    room : tokens of all replicas; by default those of the instance, the largest one.
     objective : whose cost is bounded; total latency if absent.
 
     Raises
@@ -222,7 +224,7 @@ def exact_value(
     cheapest(sums, terms, *columns, width, np.int64(slack), level.starts, least)
     paid = sum(whole[0].tolist())
     paid += sum(m * sum(row.tolist()) for (m, _), row in zip(rows, whole[1:], strict=True))
-    value: int = sum(least.tolist()) - replicas * memory * width * paid
+    value: int = sum(least.tolist()) - (memory if room is None else room) * width * paid
     return value
 
 

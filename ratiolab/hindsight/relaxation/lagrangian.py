@@ -129,15 +129,22 @@ def reduced_costs(columns: Columns, duals: Duals, dense: Sequence[IntArray]) -> 
     return total
 
 
-def scaled_bound(columns: Columns, duals: Duals, reduced: IntArray, replicas: int = 1) -> int:
+def scaled_bound(
+    columns: Columns, duals: Duals, reduced: IntArray, memories: Sequence[int] = ()
+) -> int:
     """Return the lower bound that these duals prove times their denominator, exactly.
 
-    ``reduced`` are the `reduced_costs`. Over the denominator and rounded up it bounds latency. Each
-    of several replicas has a memory and caps of its own, so duals pay for all of them.
+    ``reduced`` are the `reduced_costs`. Over the denominator and rounded up it bounds latency.
+    Replicas hold at most the sum of their memories. Each keeps the caps of the largest, whose
+    memory is that of the instance: what fits a memory fits a larger one.
     """
+    memory = columns.instance.memory
+    memories = memories or (memory,)
     least = np.minimum.reduceat(reduced, columns.first)
     value: int = sum(
         count * cost
         for count, cost in zip(columns.multiplicity.tolist(), least.tolist(), strict=True)
     )
-    return value - replicas * sum(capacity_costs(columns.instance.memory, duals))
+    paid = len(memories) * sum(capacity_costs(memory, duals))
+    smaller = len(memories) * memory - sum(memories)
+    return value - paid + smaller * sum(duals.memory)

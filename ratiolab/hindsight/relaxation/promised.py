@@ -28,7 +28,7 @@ from ratiolab.hindsight.relaxation.growth import (
     in_runs,
     rounded,
 )
-from ratiolab.model.fleet import Fleet, fleet_of, replicas_of
+from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.instance import Instance
 
 QUANTILES = np.linspace(0.02, 0.98, 25)
@@ -49,11 +49,12 @@ def promised_bounds(
     """
     instance, replicas = replicas_of(given)
     rows = () if objective.dropping else (growth_row(instance),)
-    problem = Problem.of(instance, instance.memory, rows, replicas, objective)
+    room = replicas * instance.memory
+    problem = Problem.of(instance, instance.memory, rows, room, objective)
     worth = None if objective.dropping else objective.slope
-    fluid, width = fluid_duals(instance, replicas * instance.memory, weight=worth)
+    fluid, width = fluid_duals(instance, room, weight=worth)
     duals, best = _first(problem, objective, instance, fluid, width)
-    yield _certified(instance, objective, problem, duals, width)
+    yield _certified(given, objective, problem, duals, width)
     for share in SHARES:
         began = time.perf_counter()
         limit = None if seconds is None else share * seconds
@@ -61,7 +62,7 @@ def promised_bounds(
         reached, value = ascend(problem, duals, width, steps, limit)
         if value > best:
             duals, best = reached, value
-            yield _certified(instance, objective, problem, duals, width)
+            yield _certified(given, objective, problem, duals, width)
         if seconds is not None:
             seconds = max(0.0, seconds - (time.perf_counter() - began))
 
@@ -98,16 +99,17 @@ def _first(
 
 
 def _certified(
-    instance: Instance, objective: Objective, problem: Problem, duals: FloatArray, width: int
+    given: Instance | Fleet, objective: Objective, problem: Problem, duals: FloatArray, width: int
 ) -> PromiseCertificate:
     """Return the bound that these duals prove, exactly, as a certificate."""
+    instance, replicas = replicas_of(given)
     assert objective.name != "total"
     horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
     whole, unit = rounded(duals, problem, horizon)
     rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
-    value = exact_value(instance, whole, unit, width, rows, problem.replicas, objective)
+    value = exact_value(instance, whole, unit, width, rows, replicas * instance.memory, objective)
     cost = -(-value // unit)
     bound = objective.of_cost(max(0, cost) if objective.dropping else cost)
     proof = in_runs(whole, width, int(instance.arrival.min()), unit, rows)
-    claim = instance.name, fleet_of(instance, problem.replicas).digest, bound, objective.name
-    return PromiseCertificate(*claim, value, proof, replicas=problem.replicas)
+    claim = given.name, given.digest, bound, objective.name
+    return PromiseCertificate(*claim, value, proof, replicas=replicas)

@@ -5,7 +5,7 @@ not depend on the machine, unless ``stop`` does.
 """
 
 from bisect import insort
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
 import numpy as np
@@ -42,15 +42,17 @@ def list_schedule(instance: Instance, order: Column) -> Schedule:
     >>> list_schedule(three, [1, 2, 0]).starts.tolist()
     [1, 0, 0]
     """
-    starts, _ = admitted(instance, order, 1)
+    starts, _ = admitted(instance, order, (instance.memory,))
     return Schedule.from_starts(instance, starts)
 
 
-def admitted(instance: Instance, order: Column, replicas: int) -> tuple[list[int], list[int]]:
+def admitted(
+    instance: Instance, order: Column, memories: Sequence[int]
+) -> tuple[list[int], list[int]]:
     """Return the starts and the replicas of requests that are admitted as in `list_schedule`.
 
-    The first waiting request in the order goes to the replica that can start it first. Cost O(R n r
-    + n log n).
+    The first waiting request in the order goes to the replica that can start it first, of those
+    whose memory it fits. Cost O(R n r + n log n).
     """
     order = np.asarray(order, np.int64)
     rank = np.empty(len(instance), np.int64)
@@ -59,7 +61,7 @@ def admitted(instance: Instance, order: Column, replicas: int) -> tuple[list[int
     arrivals = instance.arrival[incoming].tolist()
     by_rank, ranks = order.tolist(), rank.tolist()
     prompt, output = instance.prompt.tolist(), instance.output.tolist()
-    running = [_Running(instance.memory) for _ in range(replicas)]
+    running = [_Running(memory) for memory in memories]
     starts, places = [0] * len(instance), [0] * len(instance)
     waiting: list[int] = []  # ranks, a heap
     now = arrived = 0
@@ -71,7 +73,9 @@ def admitted(instance: Instance, order: Column, replicas: int) -> tuple[list[int
             arrived += 1
         i = by_rank[waiting[0]]
         start, place = min(
-            (each.earliest(prompt[i], output[i], now), r) for r, each in enumerate(running)
+            (each.earliest(prompt[i], output[i], now), r)
+            for r, each in enumerate(running)
+            if prompt[i] + output[i] <= each.memory
         )
         if arrived < len(incoming) and arrivals[arrived] <= start:
             now = arrivals[arrived]  # a request that arrives until then may go first

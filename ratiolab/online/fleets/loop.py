@@ -8,6 +8,7 @@ request, are asked as `ratiolab.online.simulate` does. A replica in the midst of
 requests in at its next boundary.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -17,7 +18,7 @@ import numpy as np
 
 from ratiolab.model import IntArray, Preemption, stream
 from ratiolab.model.display import Result
-from ratiolab.model.fleet import Fleet, FleetSchedule
+from ratiolab.model.fleet import Fleet, FleetSchedule, memories_of
 from ratiolab.model.instance import DATES, Instance
 from ratiolab.model.promises import goodput, has_dates
 from ratiolab.model.schedule import Schedule
@@ -180,6 +181,18 @@ def simulate_fleet(
         return _FleetRun(fleet, policy, router, seed, preemption, clock).run(patience)
 
 
+def require_room(instance: Instance, memories: Sequence[int]) -> None:
+    """Refuse a request that some replica cannot hold: routers do not know how long it becomes."""
+    peaks, least = instance.prompt + instance.output, min(memories)
+    if (peaks > least).any():
+        i = int(np.argmax(peaks > least))
+        raise ValueError(
+            f"request {i}: prompt+output {peaks[i]} exceeds memory {least} of replica "
+            f"{memories.index(least)}, and a router may send it there. Leave out the replicas that "
+            f"are smaller than {peaks.max()} tokens, or `ratiolab solve` for the best schedule"
+        )
+
+
 def replica_seed(seed: int, replica: int) -> int:
     """Return the seed of the policy of a replica; the first has that of the run."""
     return seed if not replica else int(stream(seed, "replica", replica).integers(2**31))
@@ -193,7 +206,7 @@ class _Informed(NamedTuple):
 class _Replica:
     """A replica between two events: what serves, and when it has its next event."""
 
-    def __init__(self, number: int, serving: Serving) -> None:
+    def __init__(self, number: int, memory: int, serving: Serving) -> None:
         self.serving, self.s = serving, serving.account
         self.clocked = bool(self.s.v[CLOCKED])
         self.s.order.clear()
@@ -202,6 +215,7 @@ class _Replica:
         self.following = self.event = NEVER
         self.view = ReplicaView(
             number,
+            memory,
             MappingProxyType(serving.running),
             serving.waiting.keys(),
             MappingProxyType(serving.kept),
@@ -287,21 +301,27 @@ class _FleetRun:
     ) -> None:
         self.fleet, self.policy, self.router, self.seed = fleet, policy, router, seed
         self.clock, self.semantics = clock, semantics_of(policy, preemption)
-        self.instance, number = (
-            (fleet.instance, fleet.replicas) if isinstance(fleet, Fleet) else (fleet, 1)
-        )
-        instance = self.instance
+        instance, memories = memories_of(fleet)
+        require_room(instance, memories)
+        self.instance = instance
         self.order = np.argsort(instance.arrival, kind="stable").tolist()
         self.due = instance.arrival.tolist() if clock is None else clock.arrivals(instance)
         self.replicas = [
-            _Replica(r, Serving(instance, policy, replica_seed(seed, r), self.semantics, clock))
-            for r in range(number)
+            _Replica(
+                r,
+                memory,
+                Serving(
+                    instance.with_memory(memory),
+                    *(policy, replica_seed(seed, r), self.semantics, clock),
+                ),
+            )
+            for r, memory in enumerate(memories)
         ]
         informed = _Informed(f"router {router.name}", router.information(policy))
         waiting: dict[int, None] = {}
         kept = Revealed("kept tokens", informed.name)
         self.observations = Observations(instance, informed, {}, waiting, {}, kept, {})
-        setting = FleetSetting(instance.memory, number, policy, clock)
+        setting = FleetSetting(memories, policy, clock)
         self.route = router.start(setting, stream(seed, "router"))
         self.central: dict[int, None] = {}
         self.place = np.full(len(instance), -1)
@@ -410,7 +430,7 @@ class _FleetRun:
         """Return the run of one replica, its requests numbered anew."""
         s, place = replica.s, np.full(len(self.place), -1)
         place[own] = np.arange(len(own))
-        part = self.instance.take(own)
+        part = self.instance.take(own).with_memory(replica.view.memory)
         if self.clock is not None:
             delivered = np.array(replica.serving.delivered())[own]
             dates = dict.fromkeys(DATES)

@@ -36,10 +36,9 @@ class CentralQueue:
     """One run of a central queue."""
 
     def __init__(self, setting: FleetSetting) -> None:
-        self.memory = setting.memory
-        self.shared = setting.policy.shared(setting.memory, setting.clock)
+        self.shared = setting.policy.shared(max(setting.memories), setting.clock)
         self.heap: list[tuple[Any, int]] = []
-        self.forecasts = [Forecast(setting.memory) for _ in range(setting.replicas)]
+        self.forecasts = [Forecast(memory) for memory in setting.memories]
 
     def __call__(self, view: RouterView) -> Routing:
         shared = self.shared
@@ -50,7 +49,7 @@ class CentralQueue:
         self.look(view)
         given: list[tuple[int, int]] = []
         wake = NEVER
-        free = [self.memory - replica.tokens for replica in view.replicas]
+        free = [replica.memory - replica.tokens for replica in view.replicas]
         usable = [replica.number for replica in view.replicas if not replica.waiting]
         running = [len(replica.running) for replica in view.replicas]
         while self.heap:
