@@ -65,6 +65,8 @@ class Fleet(Tabular):
         given = self.replicas
         if isinstance(given, bool) or not isinstance(given, int | np.integer):
             raise ValueError(f"replicas {shown(given)} must be an integer")
+        if len(self.memories) not in (0, given):
+            raise ValueError(f"{len(self.memories)} memories are given for {given} replicas")
         if not 2 <= given <= MOST_REPLICAS:
             raise ValueError(
                 f"replicas {shown(int(given))} must be between 2 and {MOST_REPLICAS}; "
@@ -75,8 +77,6 @@ class Fleet(Tabular):
         memories = tuple(self.memories) or (most,) * self.replicas
         if any(isinstance(m, bool) or not isinstance(m, int | np.integer) for m in memories):
             raise ValueError(f"memories {shown(memories)} must be integers")
-        if len(memories) != self.replicas:
-            raise ValueError(f"{len(memories)} memories are given for {self.replicas} replicas")
         if min(memories) < 1 or max(memories) != most:
             raise ValueError(
                 f"memories {shown(memories)} must be at least 1, and the largest {most}, the "
