@@ -58,8 +58,8 @@ def certify(
     from ratiolab.hindsight.certificates.io import read_certificate
     from ratiolab.model.fleet import replicas_of
     from ratiolab.model.fleet_io import read_fleet
+    from ratiolab.model.instance import PICOSECONDS
     from ratiolab.model.promises import with_limits
-    from ratiolab.online.clock import PICOSECONDS
 
     instance = read_fleet(file, memory, replicas)
     if slo_ttft is not None or slo_latency is not None:
@@ -119,7 +119,7 @@ def certify(
 
 def _model(claim: "SecondsCertificate | InTimeCertificate") -> str:
     """Return what a claim about seconds assumes of batches and evictions."""
-    from ratiolab.online.clock import PICOSECONDS
+    from ratiolab.model.instance import PICOSECONDS
 
     evictions = f"if evictions are of kind {claim.preemption}"
     if getattr(claim, "in_rounds", False):

@@ -197,7 +197,7 @@ def written(
     """
     from ratiolab.hindsight.certificates.certificate import InTimeCertificate
     from ratiolab.hindsight.certificates.io import write_certificate
-    from ratiolab.online.clock import PICOSECONDS
+    from ratiolab.model.instance import PICOSECONDS
 
     write_certificate(proof, path)
     claim = f"a mean latency of at least {proof.bound / PICOSECONDS / requests:,.4g} s"

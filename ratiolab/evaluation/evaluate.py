@@ -25,9 +25,10 @@ from ratiolab.executors import Executor, executor_or_local
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.files import PathLike
+from ratiolab.model.instance import PICOSECONDS
 from ratiolab.model.io import as_instance
 from ratiolab.online import Policy, Simulation, make
-from ratiolab.online.clock import PICOSECONDS, BatchTime, clock_of
+from ratiolab.online.clock import BatchTime, clock_of
 from ratiolab.online.registry import as_policy
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.ranking import best_first

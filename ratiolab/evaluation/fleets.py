@@ -8,6 +8,7 @@ above a central queue, under the same policy.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -141,10 +142,15 @@ class FleetEvaluation(Result):
             found[policy] = best.router.name, self.metric.ratio(best.value(self.metric), value) - 1
         return found
 
+    @cached_property
+    def demand(self) -> Demand:
+        """Demand of the log on one replica, the largest."""
+        return Demand.of(self.fleet.instance, self.clock, self.preemption)
+
     @property
     def situation(self) -> list[str]:
         """Demand of the log on all replicas, and the certain loss of an objective."""
-        demand = Demand.of(self.fleet.instance, self.clock, self.preemption)
+        demand = self.demand
         n, number = f"{demand.requests:,} requests", f"{self.fleet.replicas} replicas"
         told = [] if self.promise is None else self.promise.sentences
         if demand.rate is None or demand.load is None:

@@ -1,6 +1,7 @@
 """Result of an evaluation: rows of policies on one log, bounds, and what to deploy."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -90,7 +91,7 @@ class Evaluation(Advice, Ranking[Row], Result):
         rows = tuple(row if row.policy else replace(row, bounds=none) for row in self.rows)
         return replace(self, rows=rows)
 
-    @property
+    @cached_property
     def demand(self) -> Demand:
         """Demand of the log."""
         return Demand.of(self.instance, self.clock, self.preemption)

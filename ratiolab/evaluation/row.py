@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -35,18 +36,18 @@ class Row(Ranked):
     run: Simulation | None = field(default=None, repr=False)
     bounds: Mapping[str, float] | None = field(default=None, repr=False)
 
-    @property
+    @cached_property
     def waiting(self) -> float:
         """The part of all latencies that is waiting, in the run of the first seed; 1 without."""
         return 1.0 if self.run is None else waiting_share(self.run)
 
-    @property
+    @cached_property
     def running(self) -> float | None:
         """How many requests run at a time in the mean, in the run of the first seed."""
         done = self.run is not None and self.run.outcome == "complete"
         return running_at_a_time(self.run) if done and self.run is not None else None
 
-    @property
+    @cached_property
     def keeps_up(self) -> bool:
         """Whether the server ends soon after the last arrival, in the run of the first seed."""
         return self.run is not None and keeps_up(self.run)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -94,7 +94,7 @@ class PromiseResult(Solved):
         """Return the requests."""
         return replicas_of(self.given)[0]
 
-    @property
+    @cached_property
     def unreachable(self) -> int:
         """Return how many requests no schedule serves in time, even alone."""
         if self.objective != "goodput":

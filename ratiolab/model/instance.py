@@ -5,6 +5,7 @@ import reprlib
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -30,6 +31,9 @@ MOST_REQUESTS = 10**6
 
 SHORTEST_TICK, LONGEST_TICK = 1e-9, 1e6
 """Limits of the seconds of a tick."""
+
+PICOSECONDS = 10**12
+"""In a second. Clocks count them in integers: sums are exact, whatever their order."""
 
 COLUMNS = ("arrival", "prompt", "output")
 LAW_COLUMNS = ("location", "scale", "freedom")
@@ -202,7 +206,7 @@ class Instance(Tabular):
         """Token-rounds that each request uses, shape (n,)."""
         return volume(self.prompt, self.output)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Twelve hexadecimal digits of SHA-256 over memory and columns.
 

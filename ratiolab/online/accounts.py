@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from ratiolab.model import Instance, IntArray, Preemption, Schedule
 from ratiolab.model.eviction import EVICTIONS
+from ratiolab.model.instance import PICOSECONDS
 from ratiolab.online import account
 from ratiolab.online.account import Account
-from ratiolab.online.clock import PICOSECONDS, BatchTime
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.rules import Containers
 from ratiolab.online.view import NEVER
 

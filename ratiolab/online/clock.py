@@ -21,9 +21,7 @@ import numpy as np
 from ratiolab.model import Instance
 from ratiolab.model.files import FormatError, PathLike, csv_rows, read_text, require_keys
 from ratiolab.model.footprint import volume
-
-PICOSECONDS = 10**12
-"""In a second. The clock counts them in integers: sums are exact, whatever their order."""
+from ratiolab.model.instance import PICOSECONDS
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.feasibility import InfeasibleScheduleError, violations
 from ratiolab.model.files import PathLike
-from ratiolab.model.instance import DATES
+from ratiolab.model.instance import DATES, PICOSECONDS
 from ratiolab.model.io import as_instance
 from ratiolab.model.run import require_preemption
 from ratiolab.model.streams import stream
 from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, STAYS
 from ratiolab.online.accounts import Ended, boundaries, opened, schedule_of
-from ratiolab.online.clock import PICOSECONDS, BatchTime
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.compiled import serve_compiled
 from ratiolab.online.observations import Observations, Revealed, Signals, setting_of
 from ratiolab.online.policy import Policy

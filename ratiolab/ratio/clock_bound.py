@@ -34,7 +34,8 @@ from typing import NamedTuple
 from ratiolab.hindsight.bounds import FRACTION_BITS, one_machine
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.eviction import EVICTIONS
-from ratiolab.online.clock import PICOSECONDS, BatchTime
+from ratiolab.model.instance import PICOSECONDS
+from ratiolab.online.clock import BatchTime
 
 
 def clock_lower_bound(

@@ -19,7 +19,8 @@ from ratiolab.hindsight.certificates.certify_seconds import (
 from ratiolab.hindsight.relaxation.growth import growth_row
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.eviction import EVICTIONS
-from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
+from ratiolab.model.instance import PICOSECONDS
+from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.seconds.duals import (
     Duals,
     Flag,

@@ -19,8 +19,9 @@ from numpy.random import Generator
 from ratiolab.hindsight.compilation import beside, is_done, note_done
 from ratiolab.hindsight.schedules.annealing import Cooling, cooled, largest, most_running
 from ratiolab.model import Instance, IntArray, Preemption
+from ratiolab.model.instance import PICOSECONDS
 from ratiolab.online import Information, Simulation, make, simulate
-from ratiolab.online.clock import PICOSECONDS, BatchTime, picoseconds
+from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, View
 from ratiolab.seconds.beam import LARGEST, beams

@@ -1,6 +1,7 @@
 """Description of a trace: its span, rates, quantiles of lengths, and the load that it offers."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class Description:
         """Requests a second, on average over the span."""
         return len(self.trace) / self.span if self.span else None
 
-    @property
+    @cached_property
     def largest_rate(self) -> float | None:
         """Requests a second in the busiest minute that begins with an arrival.
 
@@ -64,7 +65,7 @@ class Description:
         gaps = np.diff(seconds)
         return float(gaps.std() / gaps.mean())
 
-    @property
+    @cached_property
     def load(self) -> float | None:
         """Token-rounds of the requests over token-rounds of the memory in the span.
 

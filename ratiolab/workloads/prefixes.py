@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Prefixes:
         """Return the prefixes of some requests only."""
         return Prefixes(self.block, tuple(self.paths[i] for i in requests.tolist()))
 
-    @property
+    @cached_property
     def users(self) -> Counter[int]:
         """The number of requests that name each block."""
         return Counter(name for path in self.paths for name in path)

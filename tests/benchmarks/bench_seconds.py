@@ -27,9 +27,10 @@ import numpy as np
 from bench_page import kept, put
 
 from ratiolab.model import Instance
+from ratiolab.model.instance import PICOSECONDS
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.online.clock import LLAMA2_70B_2XA100, PICOSECONDS
+from ratiolab.online.clock import LLAMA2_70B_2XA100
 from ratiolab.ratio.clock_bound import clock_lower_bound
 from ratiolab.seconds import certified_bound, order_search
 from ratiolab.seconds.certified_bound import seconds_certificate

@@ -1,10 +1,12 @@
 """Evaluations of several replicas: bounds hold, prices and advice follow from the rows."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from ratiolab.evaluation.demand import Demand
 from ratiolab.evaluation.fleets import evaluate_fleet, fleet_bound
 from ratiolab.evaluation.service import METRICS, Slo
 from ratiolab.hindsight import solve_promises
@@ -68,6 +70,14 @@ def test_advice_names_the_router_in_use_and_what_is_better(made):
     assert "knows every output length" in ahead
     assert made.situation[0].startswith("80 requests arrive over 39 rounds, 2.05 a round")
     assert json.dumps(made.to_dict())
+
+
+def test_demand_is_summed_once_for_all_readings(made, monkeypatch):
+    fresh, expected, asked = replace(made), made.situation, []
+    of = Demand.of
+    monkeypatch.setattr(Demand, "of", lambda *what: asked.append(what) or of(*what))
+    assert fresh.situation == fresh.situation == expected
+    assert len(asked) == 1
 
 
 def test_bounds_in_seconds_are_those_of_a_machine_of_that_speed():

@@ -8,8 +8,9 @@ import pytest
 from batches import drawn_case, least_picoseconds
 
 from ratiolab.model import Instance
+from ratiolab.model.instance import PICOSECONDS
 from ratiolab.online import make, simulate
-from ratiolab.online.clock import LLAMA2_70B_2XA100, PICOSECONDS, BatchTime
+from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
 from ratiolab.seconds import beam
 from ratiolab.seconds.beam import CHUNK, PORTFOLIO, beams, guide_of, started
 from ratiolab.seconds.duals import parts_of

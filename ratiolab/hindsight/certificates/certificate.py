@@ -35,10 +35,7 @@ from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Instance
-
-PICOSECONDS = 10**12
-"""In a second."""
+from ratiolab.model.instance import PICOSECONDS, Instance
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ Every limit is widened by `SLIP`: a simulation counts seconds in floats.
 
 from itertools import accumulate
 
-from ratiolab.hindsight.certificates.certificate import PICOSECONDS, InTimeCertificate
+from ratiolab.hindsight.certificates.certificate import InTimeCertificate
 from ratiolab.hindsight.certificates.effort import (
     CertificateError,
     Effort,
@@ -24,7 +24,7 @@ from ratiolab.hindsight.certificates.effort import (
     require_short_numbers,
 )
 from ratiolab.model.fleet import Fleet, replicas_of
-from ratiolab.model.instance import Instance
+from ratiolab.model.instance import PICOSECONDS, Instance
 
 SLIP = 10**6
 """Picoseconds that every limit is widened by."""

@@ -28,6 +28,7 @@ from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.hindsight.result import Progress, Report, SolveOptions, Stage, Timed
+from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet
 from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.footprint import IntArray
@@ -44,9 +45,6 @@ METHODS = {
     "brute": ("enumeration",),
 }
 """The stages of each method, in order."""
-
-MOST_REQUESTS = 400
-"""Most requests for which cuts and a program are considered, as for one replica."""
 
 PARTS = {"lists": 0.1, "cuts": 0.5, "growth rows": 0.6, "program": 0.95, "more lists": 1.0}
 """Part of the time left that each stage may take."""

@@ -19,13 +19,13 @@ import numpy as np
 from ratiolab.model import IntArray, Preemption, stream
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import Fleet, FleetSchedule, memories_of
-from ratiolab.model.instance import DATES, Instance
+from ratiolab.model.instance import DATES, PICOSECONDS, Instance
 from ratiolab.model.promises import goodput, has_dates
 from ratiolab.model.schedule import Schedule
 from ratiolab.online import account
 from ratiolab.online.account import CLOCKED, HELD_PAUSED, LEFT, NEXT, NOW, TIME
 from ratiolab.online.accounts import boundaries, schedule_of
-from ratiolab.online.clock import PICOSECONDS, BatchTime
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.fleets.registry import as_router
 from ratiolab.online.metrics import per_request
 from ratiolab.online.observations import Observations, Revealed
@@ -94,7 +94,7 @@ class FleetSimulation(Result):
         """Preempted runs whose cache left the memory."""
         return sum(part.schedule.evictions for part in self.parts.values())
 
-    @property
+    @cached_property
     def schedule(self) -> FleetSchedule:
         """The schedule of the fleet; `ValueError` under a clock, where rounds differ."""
         if self.clock is not None or not isinstance(self.fleet, Fleet):

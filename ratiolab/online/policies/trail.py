@@ -6,6 +6,7 @@ Source: Shahout et al. (2025), Sections 3.1 and 3.3, arXiv 2410.01035.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from heapq import heappush
 from math import floor
 from typing import Annotated, ClassVar, Literal, TypeAlias
@@ -109,7 +110,7 @@ class TRAIL(SPRPT):
         except ValueError as error:
             raise ValueError(f"policy trail: {error}") from None
 
-    @property
+    @cached_property
     def classifier(self) -> Classifier:
         """Classifier whose answers the simulator draws."""
         lasting = self.correlation, self.changes

@@ -6,6 +6,7 @@ one replica.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ratiolab.model import Instance
 from ratiolab.model.feasibility import require_feasible_fleet
@@ -27,7 +28,7 @@ class Bad:
     by_hand: tuple[list[int], list[int]]
     least: int
 
-    @property
+    @cached_property
     def better(self) -> int:
         """Return the total latency of the schedule by hand, once it is judged."""
         schedule = FleetSchedule.from_starts(self.fleet, *self.by_hand)

@@ -6,8 +6,9 @@ from ratiolab.evaluation.fleets import fleet_bound
 from ratiolab.evaluation.service import METRICS
 from ratiolab.model import Instance, Preemption, stream
 from ratiolab.model.fleet import Fleet
+from ratiolab.model.instance import PICOSECONDS
 from ratiolab.online import make, simulate
-from ratiolab.online.clock import PICOSECONDS, BatchTime
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.fleets.loop import simulate_fleet
 from ratiolab.online.metrics import per_request, summary
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
