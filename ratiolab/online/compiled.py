@@ -63,14 +63,13 @@ def serve_compiled(
     key = make.copied([-1] * n if rule.key is None else rule.key)
     length = None if rule.length is None else make.copied(rule.length)
     arrival = np.full(n, -1)
-    run, table = _compiled(rule.decide)
-    outcome, decisions = run(s, rule.remember(make), make.column(), arrival, key, length, patience)
+    state = s, rule.remember(make), make.column(), arrival, key, length, patience
+    outcome, decisions, runs, stretches = _compiled(rule.decide, state)
     if outcome >= BROKEN:
         return None
-    runs = table(s.runs)
     kept = {"v": s.v, "due": s.due, "runs": runs, "released": runs[:, 2]}
     empty: dict[str, Any] = dict.fromkeys(Account._fields, ())  # the rest may go from memory
-    ended = Account(**empty | kept | {"stretches": table(s.stretches)})
+    ended = Account(**empty | kept | {"stretches": stretches})
     delivered = np.where(arrival < 0, s.v[NOW], arrival)
     return Ended(ended, "complete" if outcome == COMPLETE else "stalled", decisions, delivered)
 
@@ -95,12 +94,22 @@ class OnArrays:
 
     def heap(self, width: int) -> Any:
         """Return an empty list, or heap, of tuples of ``width`` numbers; or of single ones."""
-        from numba import types
-        from numba.typed import List
+        return Rows(width)
 
-        whole: Any = types.int64
-        several: Any = types.UniTuple
-        return List.empty_list(several(whole, width) if width > 1 else whole)
+
+class Rows(list[Any]):
+    """An empty list that tells compiled code what its own list, begun there, is to hold.
+
+    Python sees no entry of that list: access to lists that both can see takes several times longer.
+
+    Parameters
+    ----------
+    width : of the tuples of numbers; 1 for single numbers.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
 
 
 def _fits(instance: Instance, clock: BatchTime, budget: int) -> bool:
@@ -177,6 +186,18 @@ def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[...
     return serve
 
 
+def _recording(serve: Callable[..., tuple[int, int]]) -> Callable[..., tuple[Any, ...]]:
+    """Return a loop that also returns the runs and the stretches of rounds, as tables."""
+
+    def record(
+        s: Account, own: Any, prompt: Any, arrival: Any, key: Any, length: Any, patience: int
+    ) -> tuple[int, int, IntArray, IntArray]:
+        outcome, decisions = serve(s, own, prompt, arrival, key, length, patience)
+        return outcome, decisions, _table(s.runs), _table(s.stretches)
+
+    return record
+
+
 def _table(rows: Any) -> IntArray:
     """Return a list of rows of five numbers as an array."""
     table = np.empty((len(rows), 5), np.int64)
@@ -186,11 +207,26 @@ def _table(rows: Any) -> IntArray:
     return table
 
 
+def _compiled(decide: Callable[[Any, Any], int], state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what the compiled loop of a rule returns, after compiling it for the first run."""
+    from numba import typeof
+
+    loop = _loop(decide)
+    return loop.compile(tuple(map(typeof, state)))(*state)  # type: ignore[no-any-return]
+
+
 @cache
-def _compiled(decide: Callable[[Any, Any], int]) -> tuple[Any, Any]:
-    """Return the loop of a rule and `_table`, compiled."""
-    from numba import njit
-    from numba.extending import register_jitable
+def _loop(decide: Callable[[Any, Any], int]) -> Any:
+    """Return the loop of a rule for the compiler."""
+    from numba import njit, types
+    from numba.extending import register_jitable, typeof_impl
+
+    kinds: Any = types
+
+    @typeof_impl.register(Rows)
+    def type_of(rows: Rows, _: Any) -> Any:
+        one = kinds.int64
+        return kinds.List(kinds.UniTuple(one, rows.width) if rows.width > 1 else one)
 
     names, source = [account.__name__, decide.__module__], 0
     for name in names:  # and of what these modules import
@@ -203,4 +239,7 @@ def _compiled(decide: Callable[[Any, Any], int]) -> tuple[Any, Any]:
                     register_jitable(forceinline=True)(function)
                 elif function.__module__ not in names:
                     names.append(function.__module__)
-    return njit(cache=True)(_serving(decide, source)), njit(cache=True)(_table)
+    serve = _serving(decide, source)
+    register_jitable(forceinline=True)(serve)
+    register_jitable(_table)
+    return njit(cache=True)(_recording(serve))
