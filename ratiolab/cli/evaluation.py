@@ -240,9 +240,9 @@ def log_dict(log: "Trace", dropped: Mapping[str, int]) -> dict[str, object]:
 
 def require_report(report: Path | None) -> None:
     """Refuse, before the work, a report that could not be written."""
-    from ratiolab.report.evaluation_report import require_report_format
-
     if report is not None:
+        from ratiolab.report.evaluation_report import require_report_format
+
         require_report_format(report)
         require_no_folder(report)
 
@@ -316,12 +316,13 @@ def deliver(
     from rich.text import Text
 
     from ratiolab.ratio.choice import by_reason
-    from ratiolab.report.evaluation_report import write_report
     from ratiolab.report.evaluation_table import cells, evaluation_table
     from ratiolab.seconds.order_search import Planned
 
     try:
         if judged.report is not None:
+            from ratiolab.report.evaluation_report import write_report  # with a library for charts
+
             told = provenance(content, clock, judged.seed)
             write_report(made, judged.report, lines=lines, provenance=told, log=log)
     finally:  # a report that cannot be written does not cost the answer
