@@ -34,7 +34,9 @@ class Local(Executor):
     @property
     def slots(self) -> int:
         """Number of processes."""
-        from joblib import effective_n_jobs
+        if self.workers == 1:
+            return 1
+        from joblib import effective_n_jobs  # which loads asyncio
 
         return int(effective_n_jobs(self.workers))
 
