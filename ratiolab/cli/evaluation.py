@@ -263,7 +263,7 @@ def evaluated(
     from ratiolab.evaluation.evaluate import evaluate as evaluate_policies
     from ratiolab.executors import opened
     from ratiolab.model import Preemption
-    from ratiolab.model.run import require_preemption
+    from ratiolab.model.eviction import require_preemption
 
     require_preemption(preemption)
     policies = judged.chosen()

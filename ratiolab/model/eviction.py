@@ -1,13 +1,21 @@
 """Semantics of preemption: what an eviction costs, in one place.
 
-A new semantics is a name of `ratiolab.model.run.Preemption` and an entry of `EVICTIONS`. The
-account of a run (`ratiolab.online.account`), schedules, bounds and reports ask the entry.
+A new semantics is a name of `Preemption` and an entry of `EVICTIONS`. The account of a run
+(`ratiolab.online.account`), schedules, bounds, reports and checkers of certificates ask the entry.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
-from ratiolab.model.run import Preemption
+from ratiolab.model.instance import shown
+
+Preemption: TypeAlias = Literal["restart", "recompute", "swap", "pause"]
+"""Cost of an eviction: every token (``restart``); none, but the cache is built again from
+prompt and tokens when the request resumes (``recompute``); none, and the cache goes to the host
+and back (``swap``); nothing while memory lasts (``pause``): the request only stops, its cache stays
+until others need the memory, and from then on it is a request evicted under ``recompute``. The
+last three allow the same runs; a clock tells them apart, and the memory that is in use."""
 
 
 @dataclass(frozen=True)
@@ -60,3 +68,10 @@ EVICTIONS: Mapping[Preemption, Eviction] = {
     ),
 }
 """Every semantics by its name."""
+
+
+def require_preemption(preemption: object) -> None:
+    """Raise ValueError unless these are semantics of preemption that the model knows."""
+    if preemption not in tuple(EVICTIONS):
+        known = ", ".join(EVICTIONS)
+        raise ValueError(f"preemption {shown(preemption)} must be one of {known}")

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, Field
 from pydantic.types import FailFast
 from pydantic_core import PydanticCustomError
 
+from ratiolab.model.eviction import Preemption
 from ratiolab.model.fleet import MOST_REPLICAS
 from ratiolab.model.instance import (
     ALL_COLUMNS,
@@ -16,7 +17,7 @@ from ratiolab.model.instance import (
     SHORTEST_TICK,
     is_one_line,
 )
-from ratiolab.model.run import LARGEST_ROUND, RUN_COLUMNS, Preemption
+from ratiolab.model.run import LARGEST_ROUND, RUN_COLUMNS
 from ratiolab.model.validation import Strict, absent
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model.display import Result
-from ratiolab.model.eviction import EVICTIONS, Eviction
+from ratiolab.model.eviction import EVICTIONS, Eviction, Preemption, require_preemption
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Column, Instance
-from ratiolab.model.run import Preemption, Run, require_preemption
+from ratiolab.model.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,7 +28,10 @@ in which chunks are to be handed out anew."""
 """Picoseconds of the clock."""
 
 (MOVES, STAYS) = range(23, 25)
-"""Whether caches of evicted requests go to the host, or stay (`ratiolab.model.eviction`)."""
+"""Whether caches of evicted requests go to the host, or stay."""
+
+EVICTED = {"keeps_tokens": KEEPS, "moves": MOVES, "stays": STAYS}
+"""Places of the fields of `ratiolab.model.eviction.Eviction` that the account asks."""
 
 SCALARS = 25
 

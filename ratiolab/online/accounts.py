@@ -47,9 +47,8 @@ def opened(
     first = int(due[order[0]])
     v = make.scalars(account.SCALARS)
     v[account.LEFT], v[account.MEMORY], v[account.BUDGET] = n, instance.memory, budget
-    eviction = EVICTIONS[preemption]
-    v[account.KEEPS], v[account.MOVES] = eviction.keeps_tokens, eviction.moves
-    v[account.STAYS] = eviction.stays
+    for name, place in account.EVICTED.items():
+        v[place] = getattr(EVICTIONS[preemption], name)
     v[account.CHUNK_OF], v[account.CHUNK_UNTIL] = -1, NEVER
     v[account.TIME if clock else account.NOW] = first
     if clock is not None:

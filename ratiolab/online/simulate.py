@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from ratiolab.model import Instance, Preemption, Schedule, require_feasible
-from ratiolab.model.eviction import EVICTIONS
+from ratiolab.model.eviction import EVICTIONS, require_preemption
 from ratiolab.model.feasibility import InfeasibleScheduleError, violations
 from ratiolab.model.files import PathLike
 from ratiolab.model.instance import DATES, PICOSECONDS
 from ratiolab.model.io import as_instance
-from ratiolab.model.run import require_preemption
 from ratiolab.model.streams import stream
 from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, STAYS

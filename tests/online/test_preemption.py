@@ -9,12 +9,11 @@ import reference
 from drawn import MANY, drawn, ended, in_two, word
 
 from ratiolab.model import Instance, violations
-from ratiolab.model.eviction import EVICTIONS
-from ratiolab.model.run import Preemption
+from ratiolab.model.eviction import EVICTIONS, Preemption
 from ratiolab.online import Decision, Information, Policy, PolicyError, make, simulate
 from ratiolab.papers.gogineni2024.round_robin import serve
 
-KEEPING = ("recompute", "swap")
+KEEPING = [name for name, each in EVICTIONS.items() if each.keeps_tokens and not each.stays]
 CASES = [
     ("fcfs", {}),
     ("sjf", {}),
@@ -84,7 +83,7 @@ def test_a_preemptive_policy_makes_every_run_of_the_literal_one(case, seeds):
         instance = drawn(seed)
         expected, complete = reference.serve(instance, rule, 400, "recompute")
         assert complete
-        simulation = simulate(instance, policy, preemption=KEEPING[seed % 2])
+        simulation = simulate(instance, policy, preemption=KEEPING[seed % len(KEEPING)])
         assert ended(simulation) == expected, seed
         assert violations(simulation.schedule) == []
         resumed += simulation.schedule.evictions > 0

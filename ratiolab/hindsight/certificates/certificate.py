@@ -33,6 +33,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.model.eviction import Preemption
 from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import PICOSECONDS, Instance
@@ -171,7 +172,7 @@ class SecondsCertificate(_Claim):
     prefilled : of each level G of each cell.
     """
 
-    preemption: str
+    preemption: Preemption
     clock: tuple[int, int, int, int]
     tick: int
     unit: int
@@ -199,7 +200,7 @@ class InTimeCertificate(_Claim):
     price : what all work that fits into a bucket pays, in 2^-30 of a request.
     """
 
-    preemption: str
+    preemption: Preemption
     clock: tuple[int, int, int, int]
     tick: int
     limits: tuple[int, int, int]

@@ -21,6 +21,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.model.eviction import Preemption
 from ratiolab.model.validation import Strict, absent
 
 _FROM_LIST = Strictness(False)  # JSON has no tuples
@@ -204,7 +205,7 @@ class PathsFile(DualsFile):
 
 
 class _ClockFile(ProofFile):
-    preemption: Literal["restart", "recompute", "swap", "pause"]
+    preemption: Preemption
     """Semantics of evictions."""
     clock: Annotated[tuple[int, int, int, int], _FROM_LIST]
     """Picoseconds: fixed, prefill, decode, kv."""

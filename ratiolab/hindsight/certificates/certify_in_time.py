@@ -23,6 +23,7 @@ from ratiolab.hindsight.certificates.effort import (
     require_claimed,
     require_short_numbers,
 )
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.model.instance import PICOSECONDS, Instance
 
@@ -60,7 +61,7 @@ def in_time_value(claim: InTimeCertificate, instance: Instance, replicas: int) -
     fixed, prefill, decode, kv = claim.clock
     ttft, tpot, latency = (limit + SLIP if limit else NEVER for limit in claim.limits)
     top = int((instance.prompt + instance.output).max())
-    refills = claim.preemption in ("recompute", "pause")
+    refills = EVICTIONS[claim.preemption].refills
     added = [min(decode + kv * h, prefill * h if refills else NEVER) for h in range(top)]
     times = [0, *accumulate(fixed + each for each in added)]
     extra = [0, *accumulate(added)]
@@ -96,8 +97,7 @@ def _require_form(claim: InTimeCertificate, instance: Instance) -> None:
     stated = instance.tick_seconds
     tick = claim.tick if claim.in_rounds or stated is None else round(stated * PICOSECONDS)
     checks = {
-        f"preemption {claim.preemption!r} is unknown": claim.preemption
-        in ("restart", "recompute", "swap", "pause"),
+        f"preemption {claim.preemption!r} is unknown": claim.preemption in EVICTIONS,
         "the instance states another tick": tick == claim.tick >= 0,
         "a clock has nonnegative picoseconds": claim.clock[0] > 0 and min(claim.clock) >= 0,
         "a limit is needed, and none is negative": min(claim.limits) >= 0 < max(claim.limits),

@@ -104,6 +104,7 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.hindsight.certificates.effort import CertificateError, Effort
+from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -146,15 +147,15 @@ def _require_form(claim: SecondsCertificate, instance: Instance) -> None:
     cells, levels = len(claim.price), claim.levels
     stated = instance.tick_seconds
     tick = claim.tick if stated is None else round(stated * 10**12)
+    eviction = EVICTIONS.get(claim.preemption)
     checks = {
-        f"preemption {claim.preemption!r} is unknown": claim.preemption
-        in ("restart", "recompute", "swap", "pause"),
+        f"preemption {claim.preemption!r} is unknown": eviction is not None,
         "the instance states another tick": tick == claim.tick >= 0,
         "a clock has nonnegative picoseconds": fixed > 0 and min(others) >= 0,
         "unit, width and groups must be positive": min(claim.unit, claim.width, claim.groups) > 0,
         "a growth row has positive tokens and rounds": min(claim.row) > 0 or claim.row == (0, 0),
         "growth rows do not hold where evictions keep tokens": claim.row == (0, 0)
-        or claim.preemption == "restart",
+        or (eviction is not None and not eviction.keeps_tokens),
         "a batch must last some units": fixed >= claim.unit,
         "duals must not be negative": min(
             (*claim.price, *claim.decoding, *(min(row, default=0) for row in claim.prefilled)),
@@ -191,7 +192,7 @@ class _Duals(NamedTuple):
     def of(cls, claim: SecondsCertificate) -> "_Duals":
         """Return the duals of a claim; CertificateError where q exceeds F p."""
         fixed, prefill, decode = (part // claim.unit for part in claim.clock[:3])
-        if claim.preemption in ("recompute", "pause"):
+        if EVICTIONS[claim.preemption].refills:
             decode = min(decode, prefill)
         q = [decode * s * s for s in claim.decoding]  # S^2 has twice ROOT_BITS: those of a price
         credit = [[0] * len(q)]
@@ -239,7 +240,7 @@ def _request(
     _require_small((prompt + output) * max(prefill, kv + decode, claim.clock[0]))
     held = np.arange(prompt, prompt + output, dtype=np.int64)
     own = decode + kv * held
-    if claim.preemption in ("recompute", "pause"):
+    if EVICTIONS[claim.preemption].refills:
         own = np.minimum(own, prefill * held)
     own[0] = prefill * prompt
     own //= claim.unit
