@@ -43,8 +43,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         path.write_text(content)
     found = [*ratiolab.papers.__path__, str(tmp_path / "ratiolab/papers")]
     monkeypatch.setattr(ratiolab.papers, "__path__", found)
-    for folder in ("claims", "experiments"):
-        (tmp_path / "ratiolab/papers/example2026" / folder / "__init__.py").write_text("")
+    (tmp_path / "ratiolab/papers/example2026/experiments/__init__.py").write_text("")
     _forget()
     yield tmp_path
     monkeypatch.undo()
@@ -117,7 +116,6 @@ def outside(tmp_path: Path) -> Iterator[Path]:
             path = tmp_path / "example2026" / name.split("/example2026/")[1]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
-    (tmp_path / "example2026" / "claims" / "__init__.py").write_text("")
     yield tmp_path / "example2026"
     paper._outside.pop("example2026", None)
     _forget()
@@ -139,8 +137,17 @@ def test_the_same_files_are_a_paper_outside_the_package(outside: Path) -> None:
     assert {"chen2025", "example2026"} <= set(papers())
 
 
+def test_claims_of_a_paper_may_be_a_folder_of_modules(outside: Path) -> None:
+    (outside / "claims").mkdir()
+    (outside / "claims.py").rename(outside / "claims/theorem_1.py")
+    (outside / "claims/__init__.py").write_text("")
+    result = CliRunner().invoke(app, ["claims", "--path", str(outside), "--json"])
+    found = json.loads(result.stdout)
+    assert [claim["id"] for claim in found["claims"]] == ["example2026/theorem-1"]
+
+
 def test_a_control_that_gets_the_verdict_of_the_claim_is_told(outside: Path) -> None:
-    file = outside / "claims" / "theorem_1.py"
+    file = outside / "claims.py"
     file.write_text(file.read_text().replace('control="a-max"', 'control="mc-sf"'))
     result = CliRunner().invoke(app, ["claims", "--path", str(outside)])
     assert result.exit_code == 1
@@ -151,10 +158,10 @@ def test_a_control_that_gets_the_verdict_of_the_claim_is_told(outside: Path) -> 
     ("file", "content", "rule"),
     [
         ("__init__.py", "PAPER = 3", "PAPER must be a Paper with the key 'example2026'"),
-        ("claims/theorem_1.py", "", "has no claims"),
-        ("claims/theorem_1.py", "\n1 / 0", "theorem_1.py, line 2: ZeroDivisionError"),
-        ("claims/theorem_1.py", "def (", "theorem_1.py, line 1: SyntaxError"),
-        ("claims/theorem_1.py", "raise SystemExit(7)", "theorem_1.py, line 1: SystemExit: 7"),
+        ("claims.py", "", "has no claims"),
+        ("claims.py", "\n1 / 0", "claims.py, line 2: ZeroDivisionError"),
+        ("claims.py", "def (", "claims.py, line 1: SyntaxError"),
+        ("claims.py", "raise SystemExit(7)", "claims.py, line 1: SystemExit: 7"),
     ],
 )
 def test_a_mistake_in_a_paper_outside_is_one_line_with_its_place(

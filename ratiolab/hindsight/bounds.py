@@ -196,7 +196,7 @@ def fleet_lower_bound(fleet: Fleet, most: int = FUNCTIONS) -> tuple[LowerBound, 
     rest.sort(key=lambda name: -sum(slots[name].sizes) / slots[name].capacity)
     best, function = alone(instance), first
     for name in [first, *rest][:most]:
-        for bound in (volume, mean_busy_time):
+        for bound in BOUNDS:
             found = bound(instance, slots[name])
             if found.value > best.value:
                 best, function = found, name

@@ -3,7 +3,8 @@
 A folder ``ratiolab/papers/KEY`` declares ``PAPER`` in its ``__init__``. What else it may hold is
 found by name, so that a new paper touches no file outside its own folder:
 
-- ``claims/STATEMENT.py`` declares claims with ``@PAPER.claim`` on the functions that check them;
+- ``claims.py``, or ``claims/STATEMENT.py`` for many, declares claims with ``@PAPER.claim`` on the
+  functions that check them;
 - ``experiments/NAME.md`` is the template of a page, with the study ``NAME.toml`` and the module
   ``NAME.py``, whose function ``page`` fills it, beside it;
 - ``tasks.py`` holds ``TASKS``: what the cells of its studies compute beyond the library's tasks.
@@ -180,11 +181,15 @@ def outside(key: str) -> Path | None:
 
 
 def modules(paper: str, folder: str) -> Iterator[ModuleType]:
-    """Import the modules of a folder of a paper, sorted by name; none without such a folder."""
+    """Import the modules of a folder of a paper, sorted by name; or the one module of this name."""
     name = f"{PACKAGE}.{paper}.{folder}"
     if importlib.util.find_spec(name) is None:
         return
-    for module in pkgutil.iter_modules(importlib.import_module(name).__path__):
+    found = importlib.import_module(name)
+    if not hasattr(found, "__path__"):
+        yield found
+        return
+    for module in pkgutil.iter_modules(found.__path__):
         if not module.name.startswith("_"):
             yield importlib.import_module(f"{name}.{module.name}")
 

@@ -47,7 +47,7 @@ def add_paper(path: PathLike) -> Paper:
     all_claims.cache_clear()
     experiments.cache_clear()
     if not select(paper.key):
-        raise ValueError(f"{path}: has no claims; {paper.key}/claims/*.py declare them")
+        raise ValueError(f"{path}: has no claims; {paper.key}/claims.py declares them")
     return paper
 
 

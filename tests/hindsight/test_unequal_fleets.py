@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ratiolab.hindsight.bounds import Slots, fleet_lower_bound, mean_busy_time, volume
+from ratiolab.hindsight.bounds import BOUNDS, Slots, fleet_lower_bound
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
@@ -73,7 +73,7 @@ def test_formulas_bound_the_optimum_with_every_function():
         largest, _ = fleet_lower_bound(Fleet(instance, fleet.replicas))
         for name in names(instance.memory):
             slots = Slots.of(instance, fleet.memories, name)
-            found = max(volume(instance, slots).value, mean_busy_time(instance, slots).value)
+            found = max(bound(instance, slots).value for bound in BOUNDS)
             assert found <= optimum
             better += found > largest.value
     assert better > 20
