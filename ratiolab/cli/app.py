@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TextColumn
 
+    from ratiolab.hindsight.result import Progress as Bounds
+    from ratiolab.hindsight.result import Report
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
+    from ratiolab.model.fleet import Fleet
 
 app = typer.Typer(
     name="ratiolab",
@@ -179,6 +182,24 @@ def load(
             f"{instance.tick_seconds:g} s, so --tick-seconds {tick_seconds:g} must be left out"
         )
     return instance.replace(tick_seconds=tick_seconds)
+
+
+def showing(display: "Progress", given: "Instance | Fleet", what: str = "total") -> "Report":
+    """Return a reporter of a solve that shows the interval while it shrinks.
+
+    Parameters
+    ----------
+    what : the objective.
+    """
+    task = display.add_task(given.headline)
+    kind = "optimum" if what == "total" else what
+
+    def show(now: "Bounds") -> None:
+        interval = f"{kind} in [{now.lower:,}, {now.upper:,}]"
+        doing = f"{now.stage}, {now.nodes:,} nodes" if now.nodes else now.stage
+        display.update(task, description=f"{given.name}: {interval}, {doing}")
+
+    return show
 
 
 def in_seconds(instance: "Instance") -> list[str]:

@@ -28,16 +28,17 @@ from ratiolab.cli.app import (
     print_rich,
     progress,
     require_no_folder,
+    showing,
 )
 from ratiolab.cli.evaluation import OTHERS_LEFT_OUT, deliver, evaluated, require_report
-from ratiolab.cli.fleets import loaded
+from ratiolab.cli.fleets import loaded, require_none
 from ratiolab.cli.groups import Judged, Routed, grouped, keys_of, predicted
 from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Display
-
+    from ratiolab.hindsight.fleets.result import FleetResult
     from ratiolab.hindsight.objective import Aim
+    from ratiolab.hindsight.promises import PromiseResult
     from ratiolab.hindsight.result import OptResult, Progress, Report
     from ratiolab.model import Instance
     from ratiolab.model.fleet import Fleet
@@ -139,127 +140,70 @@ def solve(
 
     Example: ratiolab solve mine.json --time-limit 30 --schedule best.json
     """
-    from ratiolab.hindsight import certified
+    from ratiolab.hindsight import certified, solve_promises
     from ratiolab.hindsight import solve as solve_instance
-    from ratiolab.hindsight.certificates.io import write_certificate
+    from ratiolab.hindsight.fleets.solve import solve_fleet
     from ratiolab.hindsight.stages import MOST_REQUESTS
-    from ratiolab.model import write_schedule
     from ratiolab.model.fleet import Fleet
     from ratiolab.model.fleet_io import read_fleet
     from ratiolab.model.promises import with_limits
-    from ratiolab.report.tables import stages_line
 
     if objective not in ("total", "weighted", "goodput"):
         raise ValueError(f"--objective {objective!r} must be total, weighted or goodput")
-    instance = read_fleet(file, memory, replicas)
+    given = read_fleet(file, memory, replicas)
     if slo_ttft is not None or slo_latency is not None:
-        instance = with_limits(instance, slo_ttft, slo_latency)
+        given = with_limits(given, slo_ttft, slo_latency)
     require_no_folder(schedule, certificate)
-    if isinstance(instance, Fleet) and objective == "total":
-        from ratiolab.cli.fleets import solve_replicas
-
-        refused = {"--memory-limit": memory_limit, "--threads": threads, "--plot": plot}
-        limits = {"time_limit": time_limit, "node_limit": node_limit}
-        chosen = {"backend": backend, "method": method, "seed": seed}
-        tell = _streaming() if stream else None
-        solve_replicas(instance, limits | chosen, refused, tell, schedule, certificate, json=json)
-        return
+    alone = {"--memory-limit": memory_limit, "--threads": threads, "--plot": plot}
+    if isinstance(given, Fleet) and objective == "total":
+        require_none(alone)
     pictures = picture_paths(plot, formats)
-    if objective != "total":
-        if memory_limit is not None or threads is not None or plot is not None:
-            unused = "--memory-limit, --threads or --plot; leave them out"
-            raise ValueError(f"objective {objective} takes no {unused}")
-        options = {"time_limit": time_limit, "node_limit": node_limit, "method": method}
-        options |= {"backend": backend, "seed": seed}
-        _solve_promises(instance, objective, options, stream, schedule, certificate, json)
-        return
-    assert not isinstance(instance, Fleet)
-    if instance.promises:
-        ignored = ", ".join(instance.promises)
-        typer.echo(f"objective total leaves {ignored} aside (--objective)", err=True)
-    if time_limit is None and method in ("auto", "certified") and len(instance) > MOST_REQUESTS:
-        typer.echo(
-            f"{len(instance):,} requests, more than {MOST_REQUESTS}: no integer program, but "
-            "schedules and bounds by a fixed effort; --time-limit sets the seconds",
-            err=True,
-        )
+    if objective != "total" and any(value is not None for value in alone.values()):
+        unused = "--memory-limit, --threads or --plot; leave them out"
+        raise ValueError(f"objective {objective} takes no {unused}")
+    if objective == "total" and not isinstance(given, Fleet):
+        if given.promises:
+            ignored = ", ".join(given.promises)
+            typer.echo(f"objective total leaves {ignored} aside (--objective)", err=True)
+        if time_limit is None and method in ("auto", "certified") and len(given) > MOST_REQUESTS:
+            typer.echo(
+                f"{len(given):,} requests, more than {MOST_REQUESTS}: no integer program, but "
+                "schedules and bounds by a fixed effort; --time-limit sets the seconds",
+                err=True,
+            )
+    options: dict[str, Any] = {"time_limit": time_limit, "node_limit": node_limit}
+    options |= {"backend": backend, "method": method, "seed": seed}
+    result: OptResult | FleetResult | PromiseResult
     with progress(silent=stream) as display:
-        task = display.add_task(f"{instance.name}: {len(instance)} requests")
-
-        def show(now: "Progress") -> None:
-            interval = f"optimum in [{now.lower:,}, {now.upper:,}]"
-            doing = f"{now.stage}, {now.nodes:,} nodes" if now.nodes else now.stage
-            display.update(task, description=f"{instance.name}: {interval}, {doing}")
-
-        tell = _streaming() if stream else show if backend == "highs" else None
-        result = solve_instance(
-            instance,
-            time_limit=time_limit,
-            node_limit=node_limit,
-            memory_limit=memory_limit,
-            threads=threads,
-            backend=backend,
-            method=method,
-            seed=seed,
-            progress=tell,
-        )
-        if certificate is not None:
-            result = certified(result, tell)
-    proved = ""
-    try:
-        try:
-            if schedule is not None:
-                write_schedule(result.schedule, schedule)
-        finally:
-            if certificate is not None:
-                write_certificate(result.certificate, certificate)
-                proved = f"{certificate}: proves >= {result.certified:,}"
-        if pictures:
-            from ratiolab.report.panels import optimum_panel
-            from ratiolab.report.plots import picture, save
-
-            drawing = picture([optimum_panel(result)])
-            for path in pictures:
-                save(drawing, path)
-    finally:  # a file that cannot be written does not cost the other, nor the answer
-        if json:
-            print_json("optimum", result.to_dict())
+        tell = _streaming() if stream else showing(display, given, objective)
+        if objective != "total":
+            result = solve_promises(given, cast("Aim", objective), progress=tell, **options)
+        elif isinstance(given, Fleet):
+            result = solve_fleet(given, progress=tell, **options)
         else:
-            print_rich(instance.headline)
-            print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
-            print_rich(*in_seconds(instance))
-            print_rich(*[result.note] * bool(result.note))
-            print_rich(stages_line(result))
-            print_rich(*[proved] * bool(proved))
-    if result.interrupted:
-        end_interrupted("the schedule and the bound are the best found so far")
+            options |= {"memory_limit": memory_limit, "threads": threads}
+            told = tell if stream or backend == "highs" else None
+            result = solve_instance(given, progress=told, **options)
+            if certificate is not None:
+                result = certified(result, told)
+    _deliver(result, given, schedule, certificate, pictures, json)
 
 
-def _solve_promises(
+def _deliver(
+    result: "OptResult | FleetResult | PromiseResult",
     given: "Instance | Fleet",
-    objective: str,
-    options: dict[str, Any],
-    stream: bool,
     schedule: Path | None,
     certificate: Path | None,
+    pictures: list[Path],
     json: bool,
 ) -> None:
-    """Solve for weighted latency or goodput, and print the interval."""
-    from ratiolab.hindsight import solve_promises
+    """Write the requested files of a solve, and print the interval."""
     from ratiolab.hindsight.certificates.io import write_certificate
+    from ratiolab.hindsight.result import OptResult
     from ratiolab.model import Schedule, write_schedule
     from ratiolab.model.fleet_io import write_fleet_schedule
     from ratiolab.report.tables import stages_line
 
-    with progress(silent=stream) as display:
-        task = display.add_task(f"{given.name}: {objective}")
-
-        def show(now: "Progress") -> None:
-            interval = f"{objective} in [{now.lower:,}, {now.upper:,}]"
-            display.update(task, description=f"{given.name}: {interval}, {now.stage}")
-
-        tell = _streaming() if stream else show
-        result = solve_promises(given, cast("Aim", objective), progress=tell, **options)
     proved = ""
     try:
         try:
@@ -271,17 +215,26 @@ def _solve_promises(
         finally:
             if certificate is not None:
                 write_certificate(result.certificate, certificate)
-                sign = "<=" if objective == "goodput" else ">="
+                sign = "<=" if getattr(result, "objective", "") == "goodput" else ">="
                 proved = f"{certificate}: proves {sign} {result.certificate.bound:,}"
+        if pictures:
+            from ratiolab.report.panels import optimum_panel
+            from ratiolab.report.plots import picture, save
+
+            assert isinstance(result, OptResult)
+            drawing = picture([optimum_panel(result)])
+            for path in pictures:
+                save(drawing, path)
     finally:  # a file that cannot be written does not cost the other, nor the answer
         if json:
             print_json("optimum", result.to_dict())
         else:
             print_rich(given.headline)
             print_rich(f"{result.status}: {result.headline}, {result.seconds:.1f} s")
-            if result.unreachable:
-                print_rich(f"{result.unreachable:,} requests cannot be in time, even alone")
-            print_rich(*in_seconds(result.instance))
+            if unreachable := getattr(result, "unreachable", 0):
+                print_rich(f"{unreachable:,} requests cannot be in time, even alone")
+            if (instance := getattr(result, "instance", None)) is not None:
+                print_rich(*in_seconds(instance))
             print_rich(*[result.note] * bool(result.note))
             print_rich(stages_line(result))
             print_rich(*[proved] * bool(proved))
@@ -354,7 +307,7 @@ def compare(
     from ratiolab.model.files import read_content
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.choice import by_reason
-    from ratiolab.ratio.compare import default_policies
+    from ratiolab.ratio.compare import default_policies, enclosed
     from ratiolab.report.panels import comparison_panels
     from ratiolab.report.tables import comparison_table
 
@@ -362,11 +315,11 @@ def compare(
     instance, routed = loaded(content, tick_seconds, routed)
     instance = predicted(instance, predict, judged.seed)
     pictures = picture_paths(plot, formats)
+    limits: dict[str, Any] = {"time_limit": time_limit, "node_limit": node_limit}
     if (fleet := routed.fleet(instance)) is not None:
         from ratiolab.cli.fleets import compare_replicas
 
         options = {"clock": clock or "unit", "preemption": preemption or "restart", "runs": runs}
-        limits = {"time_limit": time_limit, "node_limit": node_limit}
         refused = {"--plot": plot, "--show": show}
         compare_replicas(fleet, routed.routers(), judged, options, refused, limits, content, json)
         return
@@ -382,7 +335,7 @@ def compare(
         optimum, unfinished = None, False
         if clock == "unit" and preemption in (None, "restart"):
             with progress() as display:
-                solved = _optimum(display, instance, time_limit, node_limit)
+                solved = enclosed(instance, progress=showing(display, instance), **limits)
             if solved.interrupted or solved.certified < solved.lower:
                 typer.echo(solved.headline, err=True)
             optimum, unfinished = (float(solved.lower), float(solved.upper)), solved.interrupted
@@ -401,7 +354,7 @@ def compare(
         if key not in names:
             raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
     with opened(judged.executor, judged.workers) as place, progress() as display:
-        solved = _optimum(display, instance, time_limit, node_limit)
+        solved = enclosed(instance, progress=showing(display, instance), **limits)
         if solved.interrupted:
             typer.echo(
                 f"interrupted: {solved.headline}; now {len(names)} policies run, and Ctrl-C "
@@ -435,18 +388,3 @@ def compare(
         end_interrupted(OPTIMUM_CUT_SHORT)
     if result.interrupted:
         end_interrupted(OTHERS_LEFT_OUT)
-
-
-def _optimum(
-    display: "Display", instance: "Instance", time_limit: float | None, node_limit: int | None
-) -> "OptResult":
-    """Bound the optimum from both sides, and show the interval while it shrinks."""
-    from ratiolab.ratio.compare import enclosed
-
-    task = display.add_task("solving for the optimum")
-
-    def tell(now: "Progress") -> None:
-        interval = f"[{now.lower:,}, {now.upper:,}]"
-        display.update(task, description=f"optimum in {interval}, {now.stage}")
-
-    return enclosed(instance, time_limit=time_limit, node_limit=node_limit, progress=tell)
