@@ -28,14 +28,14 @@ from ratiolab.seconds.beam_kernels import (
 from ratiolab.seconds.duals import Parts, machine_prices, parts_of
 from ratiolab.seconds.order_kernels import Timed
 
-CELLS = 1500
-"""Cells of time of the prices that guide a beam."""
+CELLS, COARSE = 1500, 300
+"""Most and fewest cells of time of the prices that guide a beam, as there is room."""
 
 BEYOND = 1.3
 """Times the end of the machine's work up to which there are prices."""
 
 NARROW = 10
-"""States that the first beams keep."""
+"""States that beams of all settings keep, where there is time for so many."""
 
 CANDIDATES = 12
 """Requests that a state may start next."""
@@ -83,9 +83,14 @@ PORTFOLIO = (
 """Settings of the beams in the order in which they are tried."""
 
 
+def cells_of(instance: Instance) -> int:
+    """Return the number of cells of the prices, for which there is room for all requests."""
+    return min(CELLS, LARGEST // (4 * len(instance)))
+
+
 def guide_of(instance: Instance, clock: BatchTime, parts: Parts, setting: Setting) -> Guide:
     """Return the prices of a setting and what they make of each request."""
-    n = len(instance)
+    n, cells = len(instance), cells_of(instance)
     prompt, output = instance.prompt, instance.output
     own = clock.prefill * prompt + clock.decode * (output - 1)
     own = own + clock.kv * (prompt * (output - 1) + output * (output - 1) / 2)
@@ -94,11 +99,11 @@ def guide_of(instance: Instance, clock: BatchTime, parts: Parts, setting: Settin
     work = parts.work * setting.stretch
     first = clock.prefill * prompt + clock.fixed * (prompt + 1) / instance.memory
     lag = setting.lag * batch * output / 2 * (1 - first / parts.work)
-    width, price = machine_prices(parts, CELLS, BEYOND, setting.stretch)
-    middle = (np.arange(CELLS) + 0.5) * width
+    width, price = machine_prices(parts, cells, BEYOND, setting.stretch)
+    middle = (np.arange(cells) + 0.5) * width
     later = (lag / width).astype(np.int64)
-    soonest = np.minimum((parts.due / width).astype(np.int64) + later, CELLS - 1)
-    regret = np.empty((n, CELLS), np.float32)
+    soonest = np.minimum((parts.due / width).astype(np.int64) + later, cells - 1)
+    regret = np.empty((n, cells), np.float32)
     least = np.empty(n)
     for i in range(n):
         cost = np.maximum(middle, parts.due[i]) + price * work[i]
@@ -168,8 +173,8 @@ def beams(
 ) -> IntArray | None:
     """Return when each request starts in the best schedule that beams find, in batches.
 
-    All settings have a narrow beam first, the better third of them a beam three times wider, and
-    so on. No beam begins that would not end in time.
+    A beam of one state tells how long a beam takes. Then all settings have a narrow one, the better
+    third of them one three times wider, and so on. No other beam begins that would not end in time.
 
     Parameters
     ----------
@@ -180,12 +185,13 @@ def beams(
     -------
     Starts; None when there is not enough time or memory for any beam.
     """
-    if len(instance) * CELLS * 4 > LARGEST:
+    if cells_of(instance) < COARSE:
         return None
     parts = parts_of(instance, clock, refills=False, groups=1)
     least, found = np.inf, None
-    width, longest = NARROW, 0.0  # seconds of a beam, for each state that it keeps
-    settings: tuple[Setting, ...] = PORTFOLIO
+    longest = 0.0  # seconds of a beam, for each state that it keeps
+    width = 1
+    settings: tuple[Setting, ...] = PORTFOLIO[:1]
     while True:
         ranked = []
         for place, setting in enumerate(settings):
@@ -194,10 +200,14 @@ def beams(
                 return found
             guide = guide_of(instance, clock, parts, setting)
             total, starts, _ = started(timed, guide, setting, width, used)
-            took = (1 - used()) * seconds
-            longest = max(longest, (left - took) / width) if place or width > NARROW else 0.0
+            took = left - (1 - used()) * seconds
+            longest = max(longest if place else 0.0, took / width)
             ranked.append((total, place))
             if total < least:
                 least, found = total, starts
-        settings = tuple(settings[place] for _, place in sorted(ranked)[: -(-len(ranked) // 3)])
-        width *= 3
+        if width == 1:
+            settings = PORTFOLIO
+            width = NARROW if longest * NARROW <= (1 - used()) * seconds else NARROW // 3
+        else:
+            best = sorted(ranked)[: -(-len(ranked) // 3)]
+            settings, width = tuple(settings[place] for _, place in best), 3 * width

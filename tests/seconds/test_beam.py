@@ -12,7 +12,17 @@ from ratiolab.model.instance import PICOSECONDS
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
 from ratiolab.seconds import beam
-from ratiolab.seconds.beam import CHUNK, PORTFOLIO, beams, guide_of, started
+from ratiolab.seconds.beam import (
+    CELLS,
+    CHUNK,
+    COARSE,
+    LARGEST,
+    PORTFOLIO,
+    beams,
+    cells_of,
+    guide_of,
+    started,
+)
 from ratiolab.seconds.duals import parts_of
 from ratiolab.seconds.order_search import Planned, search_order, timed_of, total_seconds
 from ratiolab.workloads.generators import generate
@@ -84,6 +94,25 @@ def test_no_beam_begins_that_would_not_end_in_time():
     timed, began = timed_of(instance, LLAMA2_70B_2XA100), perf_counter()
     beams(instance, LLAMA2_70B_2XA100, timed, lambda: perf_counter() - began, 1.0)
     assert perf_counter() - began < 2, "one is enough, with others at work beside it"
+
+
+def test_prices_of_many_requests_have_fewer_cells_within_the_same_room():
+    few, many = drawn(0), Instance("many", 9, [0] * 40_000, [1] * 40_000, [2] * 40_000)
+    assert cells_of(few) == CELLS > cells_of(many) > COARSE
+    assert 4 * len(many) * cells_of(many) <= LARGEST
+
+
+def test_where_time_is_short_a_beam_of_one_state_ends():
+    """In a time in which one of three states would not."""
+    instance = generate("lmsys", 3, n=2000, memory=2000, rate=0.3).replace(tick_seconds=0.02)
+    timed, clock = timed_of(instance, LLAMA2_70B_2XA100), LLAMA2_70B_2XA100
+    parts = parts_of(instance, clock, refills=False, groups=1)
+    guide = guide_of(instance, clock, parts, PORTFOLIO[0])
+    _, _, most = started(timed, guide, PORTFOLIO[0], 3, endless)
+    asked = count()
+    assert (
+        beams(instance, clock, timed, lambda: min(1.0, next(asked) * CHUNK / most), 1.0) is not None
+    )
 
 
 def test_without_time_there_is_no_beam():
