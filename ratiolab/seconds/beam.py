@@ -35,7 +35,7 @@ BEYOND = 1.3
 """Times the end of the machine's work up to which there are prices."""
 
 NARROW = 10
-"""States that beams of all settings keep, where there is time for so many."""
+"""States that a beam of each setting keeps, if time allows."""
 
 CANDIDATES = 12
 """Requests that a state may start next."""
