@@ -47,7 +47,7 @@ def test_bounds_and_schedules_lie_around_the_optimum_and_certificates_prove_them
             with pytest.raises(CertificateError):
                 certify(replace(proof, bound=proof.bound + 1), fleet)
         tight += found.lower == optimum
-    assert tight > 250
+    assert tight > 350
 
 
 def test_the_optimum_by_shares_and_by_both_programs_is_that_of_every_start():

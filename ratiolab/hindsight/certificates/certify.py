@@ -11,6 +11,7 @@ dual is negative; that no configuration weighs more than the cap of its table; a
 value is the Lagrangian bound, over every start of every request.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from os import PathLike
 
@@ -26,6 +27,7 @@ from ratiolab.hindsight.certificates.certificate import (
     SecondsCertificate,
 )
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
+from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.certificates.effort import CertificateError as CertificateError
 from ratiolab.hindsight.certificates.effort import (
     Effort,
@@ -34,6 +36,7 @@ from ratiolab.hindsight.certificates.effort import (
     require_claimed,
     require_short_numbers,
     steps_effort,
+    table_steps,
 )
 from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import held
@@ -138,10 +141,17 @@ def _priced(certificate: CertificateWithDuals, instance: Instance, memories: Seq
     for t, dual in enumerate(duals.memory, 1):
         if dual < 0:
             raise CertificateError(f"dual {shown(dual)} of memory at time {t} is negative")
-    _effort(certificate, instance).require_affordable()
+    again = sum(table_steps(table.items, memory) for table in duals.tables) // 3
+    smaller = Effort(0, (len(set(memories)) - 1) * again)
+    _effort(certificate, instance).plus(smaller).require_affordable()
     weights = [
         _weights(number, table.cap, table.items, memory)
         for number, table in enumerate(duals.tables)
+    ]
+    counts = Counter(memories)
+    allowed = [
+        sum(number * _cap_within(table, m, memory) for m, number in counts.items())
+        for table in duals.tables
     ]
     active: list[list[tuple[int, Matrix]]] = [[] for _ in range(horizon + 1)]
     paid = [sum(memories) * dual for dual in duals.memory]
@@ -153,8 +163,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance, memories: Seq
         if not 1 <= begin < end <= horizon + 1:
             raise CertificateError(f"cut {number}: times {begin} to {end} are not within 1..T")
         for t in range(begin, end):
-            # what fits a memory fits the largest, and so keeps the cap of the table
-            paid[t - 1] += len(memories) * dual * duals.tables[table].cap
+            paid[t - 1] += dual * allowed[table]
             active[t].append((dual, weights[table]))
     known: list[dict[tuple[int, int], int]] = [{} for _ in range(horizon + 1)]
 
@@ -222,6 +231,16 @@ def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memor
             row.append(max(own.get((m, r), 0), left, matrix[-1][r]))
         matrix.append(row)
     return matrix
+
+
+def _cap_within(table: Table, memory: int, largest: int) -> int:
+    """Return the most that things which fit a replica weigh; the cap where it has most memory.
+
+    Things weigh what some item below them weighs, and these items fit where the things do.
+    """
+    if memory == largest:
+        return table.cap
+    return _heaviest([item for item in table.items if item[0] + item[1] <= memory], memory)
 
 
 def _heaviest(items: Sequence[tuple[int, int, int]], memory: int) -> int:

@@ -92,6 +92,21 @@ def heaviest(
     return int(value), found
 
 
+def cap_within(table: Table, memory: int) -> int:
+    """Return the largest weight under a table of what fits a smaller memory.
+
+    Requests weigh what some item below them weighs, and these items fit where the requests do.
+
+    >>> cap_within(Table(2, ((3, 1, 1),)), 8), cap_within(Table(2, ((3, 1, 1),)), 7)
+    (2, 1)
+    """
+    items = [item for item in table.items if item[0] + item[1] <= memory]
+    if not items:
+        return 0
+    most, _ = heaviest([item[:2] for item in items], [item[2] for item in items], memory)
+    return most
+
+
 @dataclass
 class Separator:
     """Separation of rows that cut off what a fractional schedule has in memory at one time.

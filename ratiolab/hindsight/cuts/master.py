@@ -5,6 +5,7 @@ cannot spoil a bound: after each solve the duals are rounded to integers and eve
 instance is priced with them (`ratiolab.hindsight.relaxation.lagrangian`).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Duals, Table
+from ratiolab.hindsight.cuts.configurations import cap_within
 from ratiolab.hindsight.cuts.spans import Row
 from ratiolab.hindsight.programs.highs_lp import FloatArray, LinearProgram, Solution
 from ratiolab.hindsight.relaxation.lagrangian import (
@@ -50,9 +52,10 @@ AT_ONCE = 250_000
 class Master:
     """The linear program: classes, then means of a table's rows over spans, divided by the cap.
 
-    The memory is table 0: an item (m, r) weighs m, and the cap is M, the mean of replicas. Means
-    are a relaxation, and cuts hold for means as they do for each time. A span and a part of it may
-    both have rows, so that spans can be split while the program keeps its basis.
+    The memory is table 0: an item (m, r) weighs m, and the cap is M. Loads and caps of replicas are
+    shared out over as many of the largest as make up their memory. Means over times are a
+    relaxation, and cuts hold for them as they do for each time. A span and a part of it may both
+    have rows, so that spans can be split while the program keeps its basis.
 
     Parameters
     ----------
@@ -64,7 +67,7 @@ class Master:
     def __init__(self, instance: Instance, edges: list[int], memories: Sequence[int] = ()) -> None:
         self.instance, self.horizon = instance, edges[-1] - 1
         self.memories = memories or (instance.memory,)
-        self.replicas = len(self.memories)
+        self.replicas = sum(self.memories) / instance.memory  # as many of the largest
         self.columns = columns(instance, self.horizon)
         self.classes = len(self.columns.first)
         size = instance.memory + 1
@@ -77,13 +80,14 @@ class Master:
         counts = np.bincount(self.columns.column, minlength=len(self.columns.cost))
         self.entries = np.concatenate([[0], np.cumsum(counts)])  # where those of a column begin
         self.tables: list[Table] = []
+        self.allowed: list[int] = []  # of each table, by all replicas together
         self.dense: list[IntArray] = []
         self.weights = np.zeros((0, len(real)))  # of the items in each table, over its cap
         tokens = range(1, instance.memory + 1)
         self.add_table(Table(instance.memory, tuple((m, 0, m) for m in tokens)))
         self.duals = Duals(DENOMINATOR, (0,) * self.horizon, (), ())
         reduced = self.columns.cost * DENOMINATOR
-        self.value = scaled_bound(self.columns, self.duals, reduced, self.memories)  # of the duals
+        self.value = scaled_bound(self.columns, self.duals, reduced, self.allowed)  # of the duals
         self.open = float("inf")  # value of the program above the bound proven from its duals
         self._last_value = 0.0
         self.amount = np.zeros(len(self.columns.cost))  # value of each column
@@ -127,7 +131,7 @@ class Master:
         return -(-self.value // self.duals.denominator)
 
     def loads(self) -> FloatArray:
-        """Return the amount of each item at times 0..T, mean of replicas, shape (T + 1, items)."""
+        """Return the amount of each item at times 0..T for a replica, shape (T + 1, items)."""
         entries, column = self._entries_of(np.flatnonzero(self.amount > 1e-7))
         key = self.columns.time[entries] * len(self.m) + self.item[entries]
         size = (self.horizon + 1) * len(self.m)
@@ -136,14 +140,19 @@ class Master:
 
     def add_table(self, table: Table) -> None:
         """Add a table; without rows it changes nothing."""
+        most = sum(self.memories)
+        if self.tables:
+            counts = Counter(self.memories)
+            most = counts.pop(self.instance.memory) * table.cap
+            most += sum(number * cap_within(table, m) for m, number in counts.items())
         self.tables.append(table)
+        self.allowed.append(most)
         self.dense.append(table.dense(self.instance.memory))
-        weights = self.dense[-1][self.m, self.r] / self._cap(len(self.tables) - 1)
-        self.weights = np.vstack([self.weights, weights])
+        self.weights = np.vstack([self.weights, self.dense[-1][self.m, self.r] / self._cap(-1)])
 
     def _cap(self, table: int) -> float:
-        """Return the cap of a table, mean of replicas."""
-        return self.tables[table].cap if table else sum(self.memories) / self.replicas
+        """Return the cap of a table, shared out over replicas."""
+        return self.allowed[table] / self.replicas
 
     def add_rows(self, rows: list[Row]) -> None:
         """Append rows of tables over times."""
@@ -231,7 +240,7 @@ class Master:
         """Price all columns with the duals, rounded; those near the least of their class."""
         duals = self._rounded()
         reduced = reduced_costs(self.columns, duals, self.dense)
-        proven = scaled_bound(self.columns, duals, reduced, self.memories)
+        proven = scaled_bound(self.columns, duals, reduced, self.allowed)
         if proven > self.value:
             self.value, self.duals = proven, duals
         self.open = self.solution.value - proven / DENOMINATOR
@@ -265,6 +274,7 @@ class Master:
         kept = [table for table in range(len(self.tables)) if table not in forgotten]
         self.tables = [self.tables[table] for table in kept]
         self.dense = [self.dense[table] for table in kept]
+        self.allowed = [self.allowed[table] for table in kept]
         self.weights = self.weights[kept]
         number = {table: new for new, table in enumerate(kept)}
         self.rows = [Row(number[table], begin, end) for table, begin, end in self.rows]

@@ -12,6 +12,9 @@ The tail. A start p >= T has all its ages beyond T, where duals are zero: c_i(p)
 grows with p, so the minimum over all p >= a_i is one over a_i <= p <= max(T, a_i). No horizon
 of the schedules is assumed: T only says where duals end.
 
+Replicas. Each replica keeps to its own memory M_r, and to the largest weight under a table of what
+fits M_r. In all they keep to the sums, which take the places of M and cap_k.
+
 Any duals prove a bound; good ones are duals of a linear program. Here they are integers over
 one denominator D, so that D times the bound is an integer, found without rounding; since latency
 is an integer, the bound is rounded up.
@@ -130,21 +133,23 @@ def reduced_costs(columns: Columns, duals: Duals, dense: Sequence[IntArray]) -> 
 
 
 def scaled_bound(
-    columns: Columns, duals: Duals, reduced: IntArray, memories: Sequence[int] = ()
+    columns: Columns, duals: Duals, reduced: IntArray, allowed: Sequence[int] = ()
 ) -> int:
     """Return the lower bound that these duals prove times their denominator, exactly.
 
     ``reduced`` are the `reduced_costs`. Over the denominator and rounded up it bounds latency.
-    Replicas hold at most the sum of their memories. Each keeps the caps of the largest, whose
-    memory is that of the instance: what fits a memory fits a larger one.
+
+    Parameters
+    ----------
+    allowed : what replicas together allow of each table, the memory first; by default one replica.
     """
-    memory = columns.instance.memory
-    memories = memories or (memory,)
     least = np.minimum.reduceat(reduced, columns.first)
     value: int = sum(
         count * cost
         for count, cost in zip(columns.multiplicity.tolist(), least.tolist(), strict=True)
     )
-    paid = len(memories) * sum(capacity_costs(memory, duals))
-    smaller = len(memories) * memory - sum(memories)
-    return value - paid + smaller * sum(duals.memory)
+    if not allowed:
+        return value - sum(capacity_costs(columns.instance.memory, duals))
+    paid = allowed[0] * sum(duals.memory)
+    paid += sum(dual * (end - begin) * allowed[k] for k, begin, end, dual in duals.cuts)
+    return value - paid
