@@ -1,14 +1,42 @@
 """Columns of an instance as compiled code takes them, and parts of arrays that it overwrites."""
 
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ratiolab.model import Instance, IntArray
 
-compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
-"""Compile a function on first call. Division by zero is not checked: the check compiles slowly."""
+
+class Compiled:
+    """A function that is compiled when it, or what calls it, is first called.
+
+    The compiler takes half a second to load, which what calls none of these functions does not
+    wait for. Division by zero is not checked: the check compiles slowly.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+
+    @cached_property
+    def _dispatcher(self) -> Any:
+        from numba import njit
+
+        return njit(cache=True, nogil=True, error_model="numpy")(self.__wrapped__)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._dispatcher(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the compiler knows of the function, as how other functions call it."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._dispatcher, name)
+
+
+compiled: Any = Compiled
+"""Compile a function on first call."""
 
 
 class Requests(NamedTuple):

@@ -18,8 +18,8 @@ from ratiolab.workloads.generators import generate
 FRESH = """
 import sys
 
-from numba.core.registry import CPUDispatcher
 from ratiolab.hindsight import compilation, solve
+from ratiolab.hindsight.arrays import Compiled
 from ratiolab.workloads.generators import generate
 
 
@@ -29,7 +29,7 @@ def signatures():
         for name, module in list(sys.modules.items())
         if name.startswith("ratiolab.")
         for function in vars(module).values()
-        if isinstance(function, CPUDispatcher)
+        if isinstance(function, Compiled)
         for signature in function.signatures
     }
 
