@@ -58,7 +58,7 @@ class RoundRobin(Policy):
         """Return the state of a run before its first round."""
         numbers = self.quantum, self.batch or NEVER, STARTS.index(self.starts)
         columns = make.scalars(3), make.column(), make.column(), make.column()
-        heaps = map(make.heap, (3, 4, 5, 4, 1, 1))
+        heaps = map(make.heap, (3, 4, 3, 4, 1, 1))
         by_run = self.counts == "run"
         return Turns(*numbers, by_run, self.shortest, self.sign, *columns, *heaps)
 
@@ -133,7 +133,8 @@ class Turns(NamedTuple):
     turn, start : number and round of its last start; -1 before the first, and when it does not run.
     queue : heap of the round of placing, rank, and request.
     victims : heap of leaving key (two numbers), request and start; some entries are past.
-    slices : heap of the round from which on a request may be preempted, and its entry in `victims`.
+    slices : heap of the round from which on a request may be preempted, request and start; some
+        entries are past.
     served : entries of `victims` of requests that had their slice; some are past.
     admit, evict : the last decision.
     """
@@ -175,7 +176,9 @@ def take_turns(view: Any, own: Turns) -> int:
     own.evict.clear()
     own.v[DECIDED] = now
     while len(own.slices) and own.slices[0][0] <= now:
-        heappush(own.served, heappop(own.slices)[1:])
+        _, i, start = heappop(own.slices)
+        if own.start[i] == start:
+            heappush(own.served, _leaving(own, i))
     tokens = view.tokens
     forget_past(own.victims, own.start, own.v[RUNS])
     while tokens > view.memory:
@@ -202,14 +205,12 @@ def _serve(view: Any, own: Turns, tokens: int) -> None:
             break
         heappop(own.queue)
         tokens += needed
-        turn = own.turn[i] = own.v[STARTED]
-        own.start[i] = now
+        own.turn[i], own.start[i] = own.v[STARTED], now
         own.v[STARTED] += 1
         own.v[RUNS] += 1
-        key = (-own.key[i], -i) if own.shortest else (own.sign * turn, 0)
-        heappush(own.victims, (*key, i, now))
+        heappush(own.victims, _leaving(own, i))
         had = 0 if own.by_run else view.generated[i]
-        heappush(own.slices, (now + max(1, own.quantum - had), *key, i, now))
+        heappush(own.slices, (now + max(1, own.quantum - had), i, now))
         own.admit.append(i)
 
 
@@ -227,6 +228,13 @@ def _preempt(view: Any, own: Turns, entry: tuple[int, int, int, int]) -> int:
     own.v[RUNS] -= 1
     own.evict.append(i)
     return view.prompt[i] + view.generated[i] + view.now - start + 1  # type: ignore[no-any-return]
+
+
+def _leaving(own: Turns, i: int) -> tuple[int, int, int, int]:
+    """Return the entry of a running request in `victims`."""
+    if own.shortest:
+        return -own.key[i], -i, i, own.start[i]
+    return own.sign * own.turn[i], 0, i, own.start[i]
 
 
 def _rank(own: Turns, i: int) -> int:
