@@ -42,7 +42,6 @@ OPTIONAL_COLUMNS = ("lower", "upper", "predicted", *LAW_COLUMNS)
 DATES = ("deadline", "first_by")
 PROMISES = ("weight", *DATES)
 """Columns of promises: the value of a request, and until when it must be served."""
-LATER_COLUMNS = (*LAW_COLUMNS, *PROMISES)
 ALL_COLUMNS = COLUMNS + OPTIONAL_COLUMNS + PROMISES
 _LEAST = {"arrival": 0, "prompt": 0, "location": 0}  # of every other column: 1
 _MOST = {"arrival": LATEST} | dict.fromkeys(DATES, 2 * LATEST)  # of every other column: LARGEST

@@ -43,7 +43,6 @@ def least_square(x: float) -> float:
     return moment(2, 0, x) + x * x * exp(-x)
 
 
-INFINITE = float("inf")
 FCFS = Ranks(lambda x: 2.0, lambda x: 0.0, lambda x: 1.0, lambda x, a: 0.0)
 LEAST_SERVED = Ranks(least_square, lambda x: 0.0, lambda x: 1 - exp(-x), lambda x, a: 1 - exp(-x))
 SRPT = Ranks(
