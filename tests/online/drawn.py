@@ -7,7 +7,7 @@ import pytest
 
 from ratiolab.model import Instance
 
-MANY = 60
+MANY = 30
 """Instances that show what others of their kind would show."""
 
 

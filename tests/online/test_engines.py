@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import reference_engines as literal
-from drawn import drawn, ended, in_two, word
+from drawn import MANY, drawn, ended, in_two, word
 
 from ratiolab.model import Instance, violations
 from ratiolab.online import PolicyError, make, simulate
@@ -71,7 +71,7 @@ CASES = [
 ]
 
 
-@in_two(42, 600)
+@in_two(MANY, 600)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_an_engine_makes_every_run_of_the_literal_loop(case, seeds):
     key, parameters = case

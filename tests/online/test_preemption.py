@@ -26,7 +26,7 @@ CASES = [
 ]
 
 
-@in_two(MANY, 250)
+@in_two(2 * MANY, 250)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_every_run_is_that_of_the_literal_rounds_when_tokens_are_kept(case, seeds):
     key, parameters = case
@@ -73,7 +73,7 @@ PREEMPTIVE = [
 ]
 
 
-@in_two(60, 300)
+@in_two(MANY, 300)
 @pytest.mark.parametrize("case", PREEMPTIVE, ids=word)
 def test_a_preemptive_policy_makes_every_run_of_the_literal_one(case, seeds):
     key, parameters = case
