@@ -1,4 +1,4 @@
-"""Tasks of studies of serving engines beyond the library's."""
+"""Tasks of our own studies beyond the library's."""
 
 from functools import lru_cache
 
@@ -14,7 +14,7 @@ from ratiolab.online.metrics import per_request, summary
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
 from ratiolab.seconds.certified_bound import seconds_certificate
 from ratiolab.studies.cell import Cell, Row, Value
-from ratiolab.studies.tasks.runs import short
+from ratiolab.studies.tasks.runs import against_bound, short
 from ratiolab.studies.tasks.task import Task
 from ratiolab.workloads.arrivals import poisson_arrivals
 
@@ -48,7 +48,7 @@ def engine_run(cell: Cell) -> list[Row]:
     figures = summary(done)
     schedule = done.schedule
     needed = int((instance.prompt + instance.output).sum()) - len(instance)
-    bounds = lower_bounds(bare(instance), clock)
+    bounds = lower_bounds(bare(instance), clock, "recompute")
     row: Row = {
         "requests": len(instance),
         "outcome": done.outcome,
@@ -82,14 +82,26 @@ def capacity(instance: Instance, clock: BatchTime) -> float:
 
 
 @lru_cache(1000)
-def lower_bounds(instance: Instance, clock: BatchTime) -> tuple[float, float]:
+def lower_bounds(
+    instance: Instance, clock: BatchTime, preemption: Preemption
+) -> tuple[float, float]:
     """Return bounds on mean latency and mean time to first token, seconds.
 
     That on latency is the better one of a machine and of prices of its time in closed form.
     """
-    certified = seconds_certificate(instance, clock, "recompute", cells=CELLS).bound / PICOSECONDS
-    latency = max(clock_lower_bound(instance, clock, "recompute"), certified)
+    certified = seconds_certificate(instance, clock, preemption, cells=CELLS).bound / PICOSECONDS
+    latency = max(clock_lower_bound(instance, clock, preemption), certified)
     return latency / len(instance), ttft_lower_bound(instance, clock) / len(instance)
+
+
+def against_prices(cell: Cell) -> list[Row]:
+    """Return the row of `against_bound`, under a clock with the bound of `lower_bounds`."""
+    rows, clock = against_bound(cell), cell.clock()
+    if clock is not None:
+        instance = bare(cell.instance())
+        mean, _ = lower_bounds(instance, clock, "restart")
+        rows = [row | {"lower": short(mean * len(instance))} for row in rows]
+    return rows
 
 
 ROUTERS = (
@@ -153,4 +165,5 @@ FLEET: dict[str, Value] = {"load": 1.0, "replicas": 4, "each": 75}
 TASKS = (
     Task("engine-run", engine_run, options=LOAD),
     Task("fleet-run", fleet_run, options=FLEET),
+    Task("against-prices", against_prices),
 )

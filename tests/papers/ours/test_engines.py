@@ -6,9 +6,10 @@ import pytest
 
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.ours.tasks import engine_run
+from ratiolab.papers.ours.tasks import against_prices, engine_run
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
+from ratiolab.studies.tasks.runs import against_bound
 
 EXPERIMENT = experiments()["engines"]
 
@@ -27,6 +28,18 @@ def test_every_engine_is_above_the_bounds_and_only_evictions_are_computed_again(
         assert not (lost and str(cell["policy.label"]).startswith("knows all"))
         evicting += lost
     assert evicting > 5
+
+
+def test_prices_raise_the_bound_of_a_run_under_a_clock_and_change_nothing_else() -> None:
+    raised = 0
+    for cell in EXPERIMENT.study(quick=True).cells:
+        if cell["policy"] != "swf" or cell.seed:
+            continue
+        ((plain,), (priced,)) = against_bound(cell), against_prices(cell)
+        assert plain | {"lower": priced["lower"]} == priced
+        assert plain["lower"] <= priced["lower"] <= priced["total_latency"]
+        raised += plain["lower"] < priced["lower"]
+    assert raised
 
 
 @pytest.mark.long

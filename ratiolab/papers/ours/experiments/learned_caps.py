@@ -19,7 +19,7 @@ from ratiolab.papers.runs import Ratio, Runs
 from ratiolab.studies.frames import intervals
 
 OURS, TUNING, BASE = "learned-caps", "tuning", "fcfs, training"
-KNOWING = ("mc-sf", "svf-fit")
+KNOWING = ("mc-sf", "svf-fit", "swf-fit")
 """Policies that know every length."""
 
 CHOICE = ["policy.kinds", "policy.pilots"]
