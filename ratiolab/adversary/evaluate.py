@@ -16,9 +16,9 @@ class Candidate:
 
     Parameters
     ----------
-    cost : total latency, the mean over the seeds of the search for a policy that uses randomness;
-        rounds.
-    optimum : exact; rounds. Of a family that of its linear program, proven from below.
+    cost : total latency of the policy, rounds; for a randomised policy the mean over the seeds of
+        the search.
+    optimum : exact optimum, rounds; for a family, a proven lower bound on its linear program.
     """
 
     case: Case

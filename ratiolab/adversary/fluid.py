@@ -19,13 +19,13 @@ DENOMINATOR = 10**6
 
 @dataclass(frozen=True, eq=False)
 class FluidOptimum:
-    """The optimum of a family over k, in the limit.
+    """The limit of OPT(k)/k for a family of instances, whose factor k grows.
 
     Parameters
     ----------
-    value : of the linear program, in floating point; rounds.
-    proven : a lower bound on it, exact.
-    parts : of requests that start, for each column of the program.
+    value : value of the linear program, in floating point; rounds.
+    proven : an exact lower bound on that value.
+    parts : amount of requests that start, for each column of the program.
     """
 
     value: float

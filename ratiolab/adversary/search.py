@@ -114,7 +114,13 @@ class Search:
         return self.clock() - self.began
 
     def course(self) -> Course:
-        """Return what a search that has ended tells; ValueError when it evaluated nothing."""
+        """Return the result of a search that has ended.
+
+        Raises
+        ------
+        ValueError
+            when the search evaluated no case.
+        """
         if self.best is None:
             raise ValueError("no case was evaluated: the budget is too small")
         return Course(

@@ -74,7 +74,8 @@ def evaluate_replicas(
     ----------
     options : clock, preemption and runs of `ratiolab.evaluation.fleets.evaluate_fleet`.
     refused : options of the command that are for one replica, with their values.
-    log : what was understood of a log, sentences. more : the same as plain data.
+    log : sentences on what was understood of a log.
+    more : those sentences as plain data.
     lower : a proven lower bound on the mean latency.
     prove : writes the proof of the requests in time, if that is wanted, and says so.
     """

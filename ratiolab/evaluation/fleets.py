@@ -94,7 +94,8 @@ class FleetEvaluation(Result):
     Parameters
     ----------
     fleet, clock, preemption : what was served, how long batches take, what an eviction costs.
-    metric : what rows are sorted by. metrics : all that are shown.
+    metric : what rows are sorted by.
+    metrics : all that are shown.
     bounds : on each metric, for every schedule of the fleet.
     rows : the best first.
     router, policy : those in use.

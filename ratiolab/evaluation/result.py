@@ -80,7 +80,10 @@ class Evaluation(Advice, Ranking[Row], Result):
         raise KeyError(name)
 
     def ratio(self, row: Row, metric: Metric | None = None) -> float:
-        """Return how many times the bound on a metric a row is at most above the best schedule."""
+        """Return an upper bound on the ratio of a row to the best schedule in a metric.
+
+        The ratio is NaN if the metric has no bound.
+        """
         metric = metric or self.metric
         bound = (row.bounds or self.bounds)[metric.key]
         return float("nan") if isnan(bound) else metric.ratio(row.value(metric), bound)

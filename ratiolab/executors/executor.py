@@ -30,7 +30,7 @@ class Executor(ABC):
 
     @abstractmethod
     def answers(self, calls: Calls[Item, Answer]) -> Iterator[tuple[Item, Answer]]:
-        """Yield each item with its answer, as `unordered` has it."""
+        """Yield each item with its answer, in the order in which answers come; see `unordered`."""
 
     def unordered(
         self,

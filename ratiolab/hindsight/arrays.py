@@ -10,10 +10,10 @@ from ratiolab.model import Instance, IntArray
 
 
 class Compiled:
-    """A function that is compiled when it, or what calls it, is first called.
+    """A function that is compiled at its first call, or at that of a compiled caller.
 
-    The compiler takes half a second to load, which what calls none of these functions does not
-    wait for. Division by zero is not checked: the check compiles slowly.
+    Loading the compiler takes half a second; commands that call no compiled function do not load
+    it. Division by zero is not checked, because the check makes compilation slow.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -29,7 +29,7 @@ class Compiled:
         return self._dispatcher(*arguments)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the compiler knows of the function, as how other functions call it."""
+        """Return an attribute of the compiled function, which compiled callers need."""
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self._dispatcher, name)

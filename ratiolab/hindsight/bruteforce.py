@@ -18,7 +18,8 @@ def brute_force(instance: Instance, weight: Sequence[int] | None = None) -> Sche
     Requests are placed one after another, each at every start from its arrival on. A start is
     tried only while the latency so far, plus the bare outputs of the requests still to be placed,
     is below the best schedule known; latency grows with the start, so this ends, and no horizon
-    is needed. The first schedule known runs the requests one at a time.
+    is needed. The first schedule known runs the requests one at a time. The cost is exponential in
+    the number of requests.
 
     Parameters
     ----------
@@ -29,8 +30,6 @@ def brute_force(instance: Instance, weight: Sequence[int] | None = None) -> Sche
     ------
     ValueError
         when the instance has more requests.
-
-    Cost is exponential in the number of requests.
 
     >>> brute_force(Instance("equal", 2, [0, 0, 0], [1, 1, 1], [1, 1, 1])).total_latency
     6

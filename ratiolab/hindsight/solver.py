@@ -123,11 +123,12 @@ def solve(
     that the bound excludes (`ratiolab.hindsight.cuts.strengthen`), to proof when no limit is set.
     Instances whose program would be too large get their interval from beams guided by duals and
     from the bound by growth rows (`ratiolab.hindsight.scale`), and ``note`` says that no program
-    was solved.
-    Ctrl-C ends the solve and keeps the interval, both ends with their proof.
+    was solved. Ctrl-C ends the solve and keeps the interval, both ends with their proof.
 
     The objective is total latency, also for an instance with weights and deadlines;
     `ratiolab.hindsight.promises.solve_promises` takes these into account.
+
+    Source of the program: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
 
     Parameters
     ----------
@@ -164,8 +165,6 @@ def solve(
     ValueError
         when a limit is too small, a method or backend is unknown or cannot do what is asked, or
         what is given to begin with belongs to another instance or is not proven.
-
-    Source: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
 
     >>> solve(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).upper
     12

@@ -31,10 +31,14 @@ LEAST_SEARCH = 0.001
 
 @dataclass(frozen=True)
 class OrderSearch:
-    """A good schedule by the search over orders.
+    """Search for a good schedule by annealing over priority lists.
 
-    ``rest`` goes on for what a time limit leaves, each search from the best schedule so far;
-    ``few`` are the most steps for few requests, where labelling finds better schedules.
+    Parameters
+    ----------
+    part : share of the time left that the search may take.
+    rest : whether searches repeat until the time limit, each from the best schedule so far.
+        Without a time limit, such a stage does nothing.
+    few : most steps with few requests, for which labelling finds better schedules.
     """
 
     part: float

@@ -30,7 +30,8 @@ class Found:
     Parameters
     ----------
     schedule : a feasible schedule.
-    bound : a proven lower bound; certificate : a proof of it that can be checked.
+    bound : a proven lower bound.
+    certificate : a proof of it that can be checked.
     duals : duals that guide the stages to come.
     nodes : nodes of a search tree.
     note : why the stage did nothing, or where it stopped.
@@ -69,8 +70,8 @@ class SolveState(Timed):
     Attributes
     ----------
     helped : whether `ratiolab.hindsight.search` looks for schedules.
-    duals : guide the stages to come. walked : a proof by labelling with the same duals, from which
-        labelling goes on.
+    duals : duals that guide the stages to come.
+    walked : a proof by labelling with the same duals, from which labelling goes on.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class SolveState(Timed):
 
     @contextmanager
     def uncounted(self, name: str) -> Iterator[None]:
-        """Show what is done within, under this name; the clock stands still meanwhile."""
+        """Run the body of a `with` statement as a stage of this name that takes no counted time."""
         begun, stage, self.stage = time.perf_counter(), self.stage, name
         self.show()
         try:
@@ -175,7 +176,12 @@ class SolveState(Timed):
         self.stages.append(Stage(self.stage, *values, note))
 
     def result(self, note: str = "") -> OptResult:
-        """Return what is known; this note, or else the last of a stage, says why it is no more."""
+        """Return the result so far.
+
+        Parameters
+        ----------
+        note : why the interval is not closed; by default the last note of a stage.
+        """
         lower, upper = self.lower, self.upper
         if lower.value > upper:
             raise AssertionError(f"{lower.source} claims {lower.value}, a schedule has {upper}")

@@ -73,7 +73,7 @@ class Setting:
     Parameters
     ----------
     memory : KV cache size M, tokens.
-    ties : how they are broken.
+    ties : keys that order equal requests.
     keeps : whether an evicted request keeps its tokens: all semantics but ``restart``.
     clock : how long a batch takes; None counts rounds.
     """
@@ -85,14 +85,15 @@ class Setting:
 
 
 class Shared(NamedTuple):
-    """How one queue before several replicas orders requests, and which it lets start.
+    """Order and admission rule of one queue before several replicas.
 
     Parameters
     ----------
-    key : of a waiting request; the least goes first, equals in the order of the file.
-    length : believed output, where a request starts only if it fits for good; None where it starts
-        if the next round fits.
-    most : requests in memory of a replica at once.
+    key : returns the key of a waiting request; the least goes first, equal keys in the order of
+        the file.
+    length : returns the believed output, for policies that start a request only if it fits until
+        its completion; None for policies that check the next round only.
+    most : largest number of requests in the memory of a replica.
     """
 
     key: Callable[[View, int], Any]

@@ -51,14 +51,14 @@ class OnLists:
 
 
 class Rule(NamedTuple):
-    """How a policy decides in a long run, compiled.
+    """Compiled form of a policy, for long runs.
 
     Parameters
     ----------
-    decide : from the view and the state to the round of the next decision.
+    decide : takes the view and the state, and returns the round of the next decision.
     remember : creates the state.
-    key : of each request when it enters the queue; None is the round of its arrival.
-    length : believed length of each request, if the rule reads it.
+    key : key of each request when it enters the queue; None stands for the round of its arrival.
+    length : believed length of each request; None if the rule does not read lengths.
     """
 
     decide: Callable[[Any, Any], int]

@@ -62,12 +62,14 @@ def simulate(
 
     Raises
     ------
-    ValueError when the policy is none, or makes no sense under these semantics of preemption.
-        PolicyError when a decision is none, evicts a request that does not run, admits a request
-        that does not wait, lets memory overflow in the next round, or leaves requests waiting with
-        nothing to wait for.
+    ValueError
+        when ``policy`` is not a policy, or does not support these semantics of preemption.
+    PolicyError
+        when the policy returns something else than a decision, evicts a request that does not run,
+        admits a request that does not wait, lets memory overflow in the next round, or leaves
+        requests waiting with no event to come.
     PolicyExitError
-        when the policy raises what is no `Exception`, such as `SystemExit`.
+        when the policy raises an error that is not an `Exception`, such as `SystemExit`.
     """
     instance, policy = as_instance(instance), as_policy(policy)
     semantics = semantics_of(policy, preemption)

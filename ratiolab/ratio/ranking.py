@@ -10,7 +10,7 @@ from ratiolab.ratio.choice import knows_everything
 
 
 class Ranked:
-    """A row of a policy, or of a log that has none."""
+    """A row of a table: a policy, or the observed times of a log, which have no policy."""
 
     policy: Policy | None
 

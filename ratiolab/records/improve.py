@@ -145,7 +145,8 @@ class Work:
     Parameters
     ----------
     known : options of `solve` with the seed, the schedule and the certificate of the record, or the
-        error that reading them gave. threads : of the solve.
+        error that reading them gave.
+    threads : of the solve.
     """
 
     name: str

@@ -330,15 +330,15 @@ def begin(timed, guide, pool, front):  # type: ignore[no-untyped-def]
 
 @compiled
 def beam(timed, guide, taste, pool, front, log, most):  # type: ignore[no-untyped-def]
-    """Go on with a beam until no state waits, or some have been gone on with.
+    """Expand the states of a beam until no state is left, or ``most`` states are expanded.
 
     Parameters
     ----------
     pool : room for states.
-    front : how far the beam is; `begin` begins it.
-    log : of each start its state's start before, the request and the round; shape (starts, 3), with
-        room for those of all states that are gone on with.
-    most : states to go on with; those of a span may be more.
+    front : progress of the beam; `begin` creates it.
+    log : for each start the preceding start of its state, the request and the round; shape
+        (starts, 3), with room for the starts of all states that are expanded.
+    most : states to expand; a span of states that has begun is finished.
     """
     n, size = len(timed.due), len(pool.whole)
     head, free, number = front.head, front.free, front.number

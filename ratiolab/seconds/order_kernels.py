@@ -36,7 +36,8 @@ class Timed(NamedTuple):
 
     Parameters
     ----------
-    due : arrivals, from the first one on; by_due : requests in the order in which they arrive.
+    due : arrivals, from the first one on.
+    by_due : requests in the order in which they arrive.
     memory : tokens.
     running : most requests at once.
     fixed, prefill, decode, kv : of a batch, see `ratiolab.online.clock.BatchTime`.

@@ -36,9 +36,15 @@ def evaluate(
 ) -> BoundValue:
     """Return the value of a named bound.
 
-    ``lower`` and ``upper`` are the prediction interval in tokens, which constants do not need.
-    ValueError if the name is unknown, an argument is missing or invalid, or outside the bound's
-    domain.
+    Parameters
+    ----------
+    lower, upper : prediction interval, tokens; constants do not need them.
+    prompt : length of all prompts, tokens.
+
+    Raises
+    ------
+    ValueError
+        if the name is unknown, or an argument is missing, invalid, or outside the bound's domain.
 
     >>> evaluate("chen2025/theorem-7", 1, 4).exact
     '7/6'

@@ -25,12 +25,12 @@ def exact(instance: Instance) -> Instance:
 def rough(instance: Instance, lower: int = 1, upper: int = 1000) -> Instance:
     """Predict one interval for all requests.
 
+    Source: Chen, Ye, Zhou (2025), Section 6, Rough Prediction, arXiv 2508.14544v2.
+
     Raises
     ------
     ValueError
-        If an output lies outside.
-
-    Source: Chen, Ye, Zhou (2025), Section 6, Rough Prediction, arXiv 2508.14544v2.
+        if an output lies outside the interval.
     """
     requests = len(instance)
     return instance.replace(lower=[lower] * requests, upper=[upper] * requests)

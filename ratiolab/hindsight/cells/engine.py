@@ -31,7 +31,8 @@ class Proof(NamedTuple):
     Parameters
     ----------
     bound : total latency, rounds.
-    rows : priced rows. width : rounds of the first level's cells; 0 when prices prove the bound.
+    rows : priced rows.
+    width : rounds of the first level's cells; 0 when prices prove the bound.
     """
 
     bound: int
@@ -50,7 +51,10 @@ def declined(instance: Instance, makespan: int) -> str:
 
 @cache
 def compile_cells() -> None:
-    """Compile all loops, or load them, by solving two requests once in a process."""
+    """Compile the loops of the cells, or load them from a cache, by solving two requests.
+
+    Further calls in the process do nothing.
+    """
     instance = Instance("two", 4, [0, 0], [1, 1], [2, 3])
     late = np.array([0, 9])
     program = CellProgram(
@@ -66,7 +70,8 @@ class CellProgram:
     Parameters
     ----------
     upper : returns the total latency of the best schedule known.
-    stop : says that time is over. found : called with each better schedule or proof.
+    stop : returns whether time is over.
+    found : called with each better schedule or proof.
     """
 
     def __init__(
@@ -99,11 +104,12 @@ class CellProgram:
         priced: Callable[[], bool],
         improve: Callable[[], None] = lambda: None,
     ) -> None:
-        """Raise the bound until it meets the schedule, or time or room is over.
+        """Raise the bound until it meets the schedule, or until time or memory runs out.
 
         Parameters
         ----------
-        starts : of the best schedule known. priced : says that time for prices is over.
+        starts : starts of the best schedule known, rounds.
+        priced : returns whether the time for prices is over.
         improve : looks for better schedules between two passes.
         """
         prices = Master(self.problem, starts, self.params).run(self.upper, priced)

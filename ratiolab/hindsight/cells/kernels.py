@@ -291,7 +291,7 @@ def put(labels, table, begin, used, started, entries, lefts, count, coarse, cost
 
 @compiled
 def rehash(labels, table, begin, used):  # type: ignore[no-untyped-def]
-    """Enter the labels of the current block in a new table."""
+    """Enter the labels from ``begin`` up to ``used``, without ``used``, in a new hash table."""
     entries = np.empty(labels.running.shape[1], np.int64)
     for k in range(begin, used):
         count = 0
@@ -312,7 +312,8 @@ def lagrangian_rest(prices, later, started, entries, count, row, end):  # type: 
 
     Parameters
     ----------
-    later : least reduced cost of each request from the boundary on. row : first row after it.
+    later : least reduced cost of each request from the boundary on.
+    row : first row after it.
     end : priced capacity of the rows from ``row`` on.
     """
     total = -end
@@ -368,7 +369,9 @@ def extend_first(  # type: ignore[no-untyped-def]
     cursor : layer; the next label to extend; the begin of the next layer; labels; edges; least
         cost and least reduced cost of a complete path; labels from which the next layer is crowded.
         Changed in place.
-    width : rounds of a cell. most : labels of a layer. limit : largest cost of interest, units.
+    width : rounds of a cell.
+    most : labels of a layer.
+    limit : largest cost of interest, units.
     share : complete sets of starts to look at in this call.
     """
     n, slots = len(problem.arrival), labels.running.shape[1]

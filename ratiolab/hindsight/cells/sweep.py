@@ -25,8 +25,10 @@ class Level:
     Parameters
     ----------
     width : rounds of a cell.
-    guide : what the level of cells twice as wide has left; None for the first level.
+    guide : labels and transitions kept by the level of cells twice as wide; None for the first
+        level.
     limit : largest cost of interest, units; it falls when a layer has more labels than ``most``.
+    most : labels of a layer.
     slots : running requests for which a label has room at first.
     """
 

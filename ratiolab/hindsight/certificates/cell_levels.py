@@ -35,7 +35,8 @@ def merge(labels, used, found, order, number):  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    order : labels, and rows after them, by key. number : label of each row, written.
+    order : labels, and rows after them, by key.
+    number : label of each row, written.
     """
     run, before = np.empty(len(order), np.int64), used
     begin = 0
@@ -145,7 +146,8 @@ class Level:
 
     Parameters
     ----------
-    limit : most rounds of waiting. capacity : priced capacity of all rows, units.
+    limit : largest sum of waiting times of interest, rounds.
+    capacity : priced capacity of all rows, units.
     """
 
     def __init__(self, limit: int, capacity: int) -> None:
@@ -216,14 +218,14 @@ def _settle(  # type: ignore[no-untyped-def]
 ):
     """Raise the cost-to-go of each label, layer by layer back; `NEVER` where it is too much.
 
-    Returns
-    -------
-    whether a path within the limit may lead through each transition.
-
     Parameters
     ----------
     labels, ends : where the labels and the transitions of each layer begin.
     most : most reduced cost.
+
+    Returns
+    -------
+    whether a path within the limit may lead through each transition.
     """
     onward = np.full(len(started), NEVER, np.int64)
     onward_reduced = np.full(len(started), NEVER, np.int64)

@@ -37,7 +37,8 @@ class Labels(NamedTuple):
 
     Parameters
     ----------
-    key : of equal labels equal. source : label that a row is reached from.
+    key : an integer; equal labels have equal keys.
+    source : label of the layer before that a row extends.
     started : bits of the started requests.
     entry : cell and request of starts that may hold memory, ascending, -1 after the last.
     left : earliest start of each of them, round.
@@ -109,11 +110,11 @@ def certain(requests, who, last, end, count, time):  # type: ignore[no-untyped-d
 
 @compiled
 def push(requests, who, last, end, count, total, after, i, final, left):  # type: ignore[no-untyped-def]
-    """Add a request that starts by a final round, and write what all certainly hold at ends.
+    """Add a request with a latest start, and write the tokens certainly held at each end.
 
     Parameters
     ----------
-    total, after : without and with it.
+    total, after : tokens at each end without and with the added request.
     """
     who[count], last[count], end[count] = i, final, left + requests.output[i]
     for q in range(count):
@@ -202,7 +203,8 @@ def start_sets(  # type: ignore[no-untyped-def]
     own, outside : least reduced cost of a start in the cell and after it, units; shape (n,).
     certainly : see `RowCosts.certain`.
     rows, capacity : priced capacity of the rows after the cell and of all rows, units.
-    limit : most rounds of waiting. most : nodes after which to return.
+    limit : most rounds of waiting.
+    most : nodes after which to return.
     """
     n, full = len(own), 2 ** len(own) - 1
     size, top = n + labels.entry.shape[1], limit * UNIT
@@ -337,7 +339,8 @@ def split_sets(  # type: ignore[no-untyped-def]
     Parameters
     ----------
     reduced_costs : least of a start in each cell of this level, see `RowCosts.cells`.
-    cell : the cell of the coarser level; width : rounds of a half.
+    cell : the cell of the coarser level.
+    width : rounds of a half.
     """
     n = len(requests.arrival)
     full, size, top = 2**n - 1, n + labels.entry.shape[1], limit * UNIT

@@ -52,6 +52,9 @@ under prices of several, the unpaid part of one may be negative, which their pro
 def certify(certificate: Certificate | Promised, given: Instance | Fleet) -> int:
     """Return the lower bound on the total latency of every schedule that a certificate proves.
 
+    Duals take O(n T o) steps for the starts of n requests up to time T. Each table takes O(M^2)
+    states times its items.
+
     A certificate of another objective is refused, see
     `ratiolab.hindsight.certificates.certify_promises`.
 
@@ -66,9 +69,6 @@ def certify(certificate: Certificate | Promised, given: Instance | Fleet) -> int
         exceeds, or a claim that differs from what the numbers prove.
     TooCostlyError
         when checking takes too much memory or time, which is estimated before anything is built.
-
-    Cost of duals: O(n T o) for the starts of n requests up to time T, and for each table
-    O(M^2) states times its items.
 
     >>> from ratiolab.hindsight.bounds import best_lower_bound
     >>> four = Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
@@ -202,7 +202,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance, memories: Seq
 
 
 def _effort(certificate: CertificateWithDuals, instance: Instance) -> Effort:
-    """Return what checking takes, but for the states that a search visits."""
+    """Return the effort of a check, except for the states that a search visits."""
     duals = certificate.duals
     if isinstance(certificate, DualCertificate):
         return duals_effort(duals, instance)

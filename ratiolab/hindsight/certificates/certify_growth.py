@@ -43,7 +43,9 @@ MOST_ROWS = 16
 
 
 def scaled_growth_value(prices: GrowthDuals, instance: Instance, room: int | None = None) -> int:
-    """Return the lower bound that these prices prove, times their denominator.
+    """Return the lower bound that prices prove, times their denominator.
+
+    The cost is O(T + n w), with T times that have prices and w runs that a request may wait.
 
     Parameters
     ----------
@@ -53,8 +55,6 @@ def scaled_growth_value(prices: GrowthDuals, instance: Instance, room: int | Non
     ------
     ValueError
         as `checked_costs`.
-
-    Cost O(T + n w), T the times with prices and w the runs that a request may wait.
 
     >>> two = Instance("two", 2, [0, 0], [1, 1], [1, 1])
     >>> scaled_growth_value(GrowthDuals(2, 0, (1,), (1,), (), ()), two)  # 1/2 a token at time 1

@@ -64,6 +64,8 @@ def require_no_path(
 ) -> None:
     """Raise `ValueError` unless the passes prove the bound of a certificate.
 
+    The check takes at most `effort.most_states` states at each width that it tries.
+
     Parameters
     ----------
     items : dual cost of request i at age g = 1, 2, ..., output at times 1..T,
@@ -74,8 +76,6 @@ def require_no_path(
     ------
     ValueError
         when they do not, or checking would take too long.
-
-    Cost: at most `effort.most_states` states at each width that is tried.
     """
     n, unit, denominator = len(instance), certificate.unit, certificate.duals.denominator
     multipliers, passes, width = certificate.multipliers, certificate.passes, certificate.width

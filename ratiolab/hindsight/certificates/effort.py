@@ -124,7 +124,7 @@ def require_claimed(digest: str, replicas: int, given: Instance | Fleet) -> None
 
 
 class TooCostlyError(CertificateError):
-    """A certificate that is refused unchecked, because checking it takes too much."""
+    """A certificate that is refused unchecked: the check would take too much memory or time."""
 
 
 class Effort(NamedTuple):
@@ -134,7 +134,7 @@ class Effort(NamedTuple):
     steps: int
 
     def plus(self, other: "Effort") -> "Effort":
-        """Return both together."""
+        """Return the sum of this effort and another one."""
         return Effort(self.bytes + other.bytes, self.steps + other.steps)
 
     def require_affordable(self) -> None:

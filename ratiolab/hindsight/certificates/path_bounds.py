@@ -30,7 +30,8 @@ class Bounds(NamedTuple):
     edges : first state of each of them, and the number of all.
     heaps : its first half in the list of halves; the halves of half k, counted from 1, are 2 k and
         2 k + 1.
-    total, tokens : of each state. least, lowest : least total and least tokens of each half.
+    total, tokens : of each state.
+    least, lowest : least total and least tokens of each half.
     """
 
     begun: NDArray[np.uint64]
@@ -186,7 +187,8 @@ class Trail:
 
     Attributes
     ----------
-    came : rows of the layer before that the first states came from. number : of all states.
+    came : rows of the layer before that the first states came from.
+    number : of all states.
     """
 
     def __init__(self, came: IntArray, total: IntArray) -> None:
@@ -217,8 +219,8 @@ class Trail:
 
         Parameters
         ----------
-        end : that of the rows that are left. never : value of states that no path of interest
-            passes, and the largest value of all others.
+        end : total of each row that is left, at the end.
+        never : value of states that no path of interest passes; no value is larger.
         """
         total, least = np.concatenate(self._totals), np.full(self.number, never)
         least[self._rows] = np.minimum(end, never)

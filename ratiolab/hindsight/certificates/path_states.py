@@ -29,8 +29,8 @@ class Layer(NamedTuple):
 
     Parameters
     ----------
-    paid : cost up to the time of the layer; safe : a lower bound on the cost of every path through
-        the state.
+    paid : cost up to the time of the layer.
+    safe : a lower bound on the cost of every path through the state.
     total : paid less all future payments of running requests.
     begun : watched requests that have started, a bit each.
     number, pairs : what runs.
@@ -232,10 +232,10 @@ def kept(layer, compared, order):  # type: ignore[no-untyped-def]
 
 
 def by_two(call: Callable[[IntArray], Result], rows: IntArray) -> list[Result]:
-    """Return what a call returns of some rows: of all, or of every other one in two threads.
+    """Return the results of one call for all rows, or of two calls for every other row.
 
-    The result for a state does not depend on states of the other part, and the number of
-    states alone says which part it is in, so that all results are the same on every machine.
+    Two calls run in two threads. The number of rows alone decides which call gets a row. A result
+    does not depend on the rows of the other call, so all results are equal on every machine.
     """
     if len(rows) < MANY:
         return [call(rows)]
@@ -245,7 +245,12 @@ def by_two(call: Callable[[IntArray], Result], rows: IntArray) -> list[Result]:
 def by_two_runs(
     call: Callable[[IntArray], Result], rows: IntArray, value: NDArray[np.uint64]
 ) -> list[Result]:
-    """Do the same with rows in an order in which those of the same value stay together."""
+    """Return the results of `by_two` for halves of adjacent rows; equal values share a half.
+
+    Parameters
+    ----------
+    value : value of each state; ``rows`` lists states of equal value one after the other.
+    """
     half, ends = len(rows) // 2, np.zeros(0, np.int64)
     if len(rows) >= MANY:
         ends = np.flatnonzero(value[rows[half - 1 : -1]] != value[rows[half:]])

@@ -105,6 +105,9 @@ def cut_bound(
 ) -> CutBound:
     """Bound the hindsight optimum from below by configuration cuts, with a proof.
 
+    Each round of cuts solves a linear program of O(n T) columns. Each search for a configuration
+    takes O(M^2) states times the items of a table.
+
     Parameters
     ----------
     horizon : last time with memory rows and cuts; any value gives a valid bound, one near the
@@ -119,9 +122,6 @@ def cut_bound(
     ValueError
         when the memory exceeds `LARGEST_MEMORY` or the program `MOST_ENTRIES`, or a limit is
         negative.
-
-    Cost: a linear program of O(n T) columns a round, and O(M^2) states times the items of a
-    table for each configuration searched.
 
     >>> cut_bound(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])).lower
     12

@@ -16,7 +16,13 @@ ANY = -1
 
 @compiled
 def earliest(use, memory, s, o, p, most):  # type: ignore[no-untyped-def]
-    """Return the first start from p to ``most`` at which a request fits, or ``most`` + 1."""
+    """Return the first start from p to ``most`` at which a request fits, or ``most`` + 1.
+
+    Parameters
+    ----------
+    use : tokens held at each time by the requests placed before.
+    s, o : prompt and output of the request, tokens.
+    """
     if s + o > memory:
         return most + 1
     while p <= most:
@@ -83,11 +89,15 @@ def decode(columns, memories, order, replica, release, first, use, start, place,
 def anneal(  # type: ignore[no-untyped-def]
     columns, memories, order, replica, release, use, start, place, best, bits, moves, hot, cold
 ):
-    """Try moves at falling temperatures; the best starts and places are written to ``best``.
+    """Anneal a list of requests; write the starts and replicas of the best list to ``best``.
 
-    A move shifts a request in the list, swaps two, names its replica or none, or holds it back by a
-    round. ``order``, ``start``, ``place`` and ``use`` are of one list before and after. Returns the
-    least sum of starts.
+    A move shifts a request in the list, swaps two requests, fixes or frees the replica of a
+    request, or releases a request one round later. ``order``, ``start``, ``place`` and ``use``
+    describe the current list before the call and after it.
+
+    Returns
+    -------
+    the least sum of starts.
     """
     n, replicas = len(order), use.shape[0]
     total = np.int64(0)

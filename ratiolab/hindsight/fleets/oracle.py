@@ -26,7 +26,7 @@ MOST_REQUESTS = 10
 
 
 def tiny_fleet_optimum(fleet: Fleet) -> FleetSchedule:
-    """Return an optimal schedule of a tiny fleet, by complete enumeration.
+    """Return an optimal schedule of a tiny fleet, by complete enumeration; see `best_shares`.
 
     Parameters
     ----------
@@ -36,8 +36,6 @@ def tiny_fleet_optimum(fleet: Fleet) -> FleetSchedule:
     ------
     ValueError
         when there are more requests, or one replica's search keeps too many states.
-
-    Cost as that of `best_shares`.
 
     >>> from ratiolab.model import Instance
     >>> tiny_fleet_optimum(Fleet(Instance("three", 3, [0] * 3, [1] * 3, [2] * 3), 2)).total_latency
@@ -56,6 +54,8 @@ def best_shares(
 ) -> tuple[IntArray, IntArray]:
     """Return the replicas and the starts of least cost over all ways to share the requests.
 
+    The cost is 2^n optima for each size of memory, and R 3^n sums.
+
     Parameters
     ----------
     optimum : least cost of some of the requests on one replica, and their starts.
@@ -64,8 +64,6 @@ def best_shares(
     ------
     ValueError
         when there are more than `MOST_REQUESTS` requests.
-
-    Cost 2^n optima for each memory, and R 3^n sums.
     """
     n = len(fleet)
     if n > MOST_REQUESTS:

@@ -50,7 +50,8 @@ class Ancestry:
 
         Parameters
         ----------
-        end : what the rows that stay settle in the end. most : what is more becomes this.
+        end : settled cost of each row that stays, at the end.
+        most : larger costs are replaced by this value.
         """
         settled, least = np.concatenate(self._settled), np.full(self.number, most)
         least[self._rows] = np.minimum(most, end)

@@ -43,9 +43,10 @@ class CompletionBounds:
 
     Parameters
     ----------
-    known : requests that the sweep critical. limit : B of the sweep.
+    known : critical requests of the sweep, as bits.
+    limit : B of the sweep.
     layers : by layer; values are costs in units, times -1.
-    before : what bounded the sweep.
+    before : completion bounds of the sweep before, which pruned this sweep.
     """
 
     known: int
@@ -67,8 +68,12 @@ class Kept(NamedTuple):
 
     Parameters
     ----------
-    layers : labels. history : partial labels of each step, where they are recorded; again : makes
-        those of a step again. full : the memory, as packed tokens. guide : what bounded the sweep.
+    layers : labels of each layer.
+    history : partial labels of each step, where they are recorded.
+    again : computes the partial labels of a step that are not recorded.
+    starts : extensions of the sweep.
+    full : the memory, as packed tokens.
+    guide : completion bounds of the sweep before, which pruned this sweep.
     """
 
     layers: list[Labels]
@@ -130,7 +135,7 @@ def _possible(starts: Extensions, layer: Labels, rows: IntArray, t: int) -> tupl
 
 
 def _before(guide: CompletionBounds | None, t: int, after: Layer) -> tuple[Any, ...]:
-    """Return what a guide critical, and its labels of the layer after t."""
+    """Return the critical requests of a guide, and its labels of the layer after t."""
     if guide is None:
         return np.uint64(0), *after
     return np.uint64(guide.known), *guide.layers[t + 1]

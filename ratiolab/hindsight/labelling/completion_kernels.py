@@ -128,8 +128,9 @@ def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
 def complete(layer, step, starts, full, after, guided, before):  # type: ignore[no-untyped-def]
     """Return the completion bound of each label of a layer, by trying all sets of starts.
 
-    A label that holds more with equal starts has at least as large a bound: a set is not looked
-    up, and sets that contain it are left out, once a subset shows them to be too dear.
+    Between labels with equal starts, the label that holds more has at least as large a bound. Once
+    a subset shows that a set is too expensive, the search skips the set and all sets that contain
+    the set.
 
     Parameters
     ----------
@@ -137,8 +138,9 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
     step : slack and limit; and what those not started cost, of each label.
     starts : of each that is possible its bit, rise of the bound, rise of the settled cost, tokens,
         and requests that must have started; critical requests first.
-    after : the trees of the next layer. guided, before : whether there are trees of a sweep with a
-        smaller critical set, that set, and those of the next layer.
+    after : the trees of the next layer.
+    guided : whether an earlier sweep with a smaller critical set left trees.
+    before : that critical set, and the trees of its next layer.
     """
     mask, settled, held, low = layer
     slack, limit, spent = step

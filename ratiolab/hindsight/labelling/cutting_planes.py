@@ -100,7 +100,9 @@ def _balance(now, gram, weight, share):  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    now : planes at the center. gram : products of slopes. share : of each plane in a mean; changed.
+    now : planes at the center.
+    gram : products of slopes.
+    share : of each plane in a mean; changed.
     """
     gradient = now + weight * (gram @ share)
     for _ in range(MOST_PIVOTS):

@@ -18,7 +18,7 @@ ONE, NONE = np.uint64(1), np.uint64(0)
 
 
 class Extensions:
-    """Extensions of a sweep in one direction that constrained a set of requests.
+    """Extensions of a sweep in one direction that enforces the single start of critical requests.
 
     Attributes
     ----------
@@ -29,7 +29,8 @@ class Extensions:
     Raises
     ------
     OverflowError
-        when more requests than there are bits may start before and after the same layer.
+        when a layer needs more bits than a mask has: one for each critical request that may start
+        before the layer as well as after it.
     """
 
     def __init__(self, instance: Instance, direction: Direction, limit: int, critical: int) -> None:

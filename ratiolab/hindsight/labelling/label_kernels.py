@@ -29,8 +29,8 @@ class Labels(NamedTuple):
     cost : G. Before the layer is complete it already has the slack of the next time.
     low : a lower bound on the cost of all relaxed schedules through the label, without that slack.
     settled : cost less what running requests will pay.
-    mask : critical requests that have started; began : requests that started in this layer, a bit
-        each, in as many words as that takes.
+    mask : critical requests that have started.
+    began : requests that started in this layer, one bit for each request, over several words.
     parent : row of the layer before.
     running, pairs : number of the running pairs, and which.
     tokens : packed tokens that they hold at the next times.
@@ -73,11 +73,14 @@ class Step(NamedTuple):
 
     Parameters
     ----------
-    pay : weight of each pair at t + 1; tail : at all later times.
+    pay : weight of each pair at t + 1.
+    tail : at all later times.
     due, due_after : of each bit's request, least rho of starts from t on, and from t + 1 on.
-    critical : bits of requests. slack : R at t + 1. limit : of the sweep.
-    kept : bits whose requests are those of the step before. later : what all are due together that
-        have no bit yet.
+    critical : bits of requests.
+    slack : R at t + 1.
+    limit : of the sweep.
+    kept : bits whose requests are those of the step before.
+    later : sum of the least costs of all critical requests that have no bit yet.
     """
 
     pay: IntArray
@@ -142,18 +145,19 @@ def advance(labels, step, ends, out):  # type: ignore[no-untyped-def]
 
 @compiled
 def start(labels, origin, number, pair, request, bits, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
-    """Append the labels with one more start, where it fits.
+    """Append the labels that a start of one request makes from the first ``number`` labels.
 
     Parameters
     ----------
-    origin : row of the label without that start, of each appended; written.
-    bits : of the request, if it is critical, and of its required predecessors; its due, and its
-        rho. ending : whether it completes at once.
-    theta : labels whose bound is above it are left out.
+    origin : for each appended label, the row of the label without that start; written.
+    bits : bit of the request, 0 if the request is not critical; bits of the requests that must
+        start before; least cost of its starts; and cost rho of this start.
+    ending : whether the request completes at once.
+    theta : labels with a bound above this value are left out.
 
     Returns
     -------
-    the new number of labels, -1 beyond the room; and the least bound that was left out.
+    the new number of labels, or -1 if the room is too small; and the least bound left out.
     """
     word, own = request // 64, ONE << np.uint64(request % 64)
     critical, twin, due, excess = bits
@@ -195,20 +199,24 @@ def start(labels, origin, number, pair, request, bits, ending, step, tokens, ful
 def start_each(  # type: ignore[no-untyped-def]
     labels, origin, number, begin, chosen, pairs, bits, ends, step, tokens, full, theta, most
 ):
-    """Append the labels with one more start of each of these requests in turn, where it fits.
+    """Append the labels that starts of several requests make, one request after the other.
 
     Parameters
     ----------
-    origin : see `start`.
-    begin : place of the first of them. chosen, pairs, bits : their numbers, pairs at age 0, and for
-        each what `start` calls so. ends : of each pair, whether it completes at once.
-    tokens : of each pair. theta : see `start`. most : it ends with a request after which there are
-        more labels.
+    origin : as in `start`.
+    begin : place in ``chosen`` of the first request to try.
+    chosen : numbers of the requests.
+    pairs : pair of each request at age 0.
+    bits : four columns, one value for each request, as in `start`.
+    ends : whether each pair completes at once.
+    tokens : packed tokens of each pair.
+    theta : as in `start`.
+    most : once there are more labels than this after a request, the call returns.
 
     Returns
     -------
     the new number of labels; the place of the next request; the least bound that was left out; and
-    whether there was no room for all that the next one gives.
+    whether the room was too small for the labels of that next request.
     """
     left = step.limit + 1
     critical, twins, due, excess = bits

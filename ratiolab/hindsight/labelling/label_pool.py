@@ -18,7 +18,8 @@ class LabelPool:
 
     Parameters
     ----------
-    limit : B, units. constrained : whether the sweep has a critical set.
+    limit : B, units.
+    constrained : whether the sweep has a critical set.
 
     Attributes
     ----------
@@ -26,7 +27,8 @@ class LabelPool:
     origin : label each has been made from, while starts are made.
     left : least bound of all labels left out, above the limit while there is none.
     partials : takes what happens to each label, where that is recorded.
-    most : requests that run together at most. words : machine words of their packed tokens.
+    most : requests that run together at most.
+    words : machine words of their packed tokens.
     full : the memory, as packed tokens.
     """
 
@@ -61,7 +63,7 @@ class LabelPool:
             self.partials.stay(rows)
 
     def within(self, number: int, limit: int) -> IntArray:
-        """Return those of the first labels whose bound is within a limit."""
+        """Return the rows of the first ``number`` labels whose bound is at most ``limit``."""
         return np.flatnonzero(self.labels.low[:number] <= limit)
 
     def fewest(self, rows: IntArray, width: int) -> IntArray:

@@ -188,8 +188,8 @@ class Layer(NamedTuple):
 
     Parameters
     ----------
-    roots : first node of each mask. tree : masks, values and tokens in the order of the trees, and
-        the columns of the nodes.
+    roots : first node of each mask.
+    tree : masks, values and tokens in the order of the trees, and the columns of the nodes.
     """
 
     roots: IntArray

@@ -72,7 +72,8 @@ def _gap(tokens, rows, where, least, held):  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    least : of these. held : room for a flag for each number of tokens.
+    least : of these.
+    held : room for a flag for each number of tokens.
     """
     held[:] = False
     for row in rows:

@@ -35,8 +35,10 @@ class Multipliers:
 
     Attributes
     ----------
-    center : the best multipliers so far; best : the model's value there, at first minus infinity.
-    trial : the next multipliers; expected : the model's value there.
+    center : the best multipliers so far.
+    best : the model's value there, at first minus infinity.
+    trial : the next multipliers.
+    expected : the model's value there.
     """
 
     def __init__(

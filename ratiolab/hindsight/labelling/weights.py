@@ -113,8 +113,8 @@ class Direction(NamedTuple):
     forward : whether time runs forward.
     end : END, the layer at which sweeps end.
     excess : rho of a start of each request at each layer, shape (n, END + 1), `NEVER` for none.
-    pay : weight of a pair's next age at each time, shape (END + 2, pairs); tail : that of all its
-        later ages together, if that is the time.
+    pay : weight of a pair's next age at each time, shape (END + 2, pairs).
+    tail : weight of all later ages of a pair together, if its next age is at that time.
     slack : R at each time, shape (END + 2,).
     tokens : packed tokens of each pair at the next time, the one after, ..., shape (pairs, words).
     first, owner, age, ends : of requests; and of pairs, whether the next age is the last.

@@ -33,8 +33,12 @@ Report: TypeAlias = Callable[[int, int | None], None]
 class ProgramResult:
     """Bounds and the incumbent that HiGHS has found for a program.
 
-    ``optimal`` only when HiGHS proved it; ``lower`` is its dual bound rounded up, None when it has
-    none; ``counts`` are its incumbent's column values, None without incumbent.
+    Parameters
+    ----------
+    optimal : whether HiGHS proved the incumbent optimal.
+    interrupted : whether Ctrl-C ended the solve.
+    lower : dual bound of HiGHS, rounded up; None if HiGHS has no bound.
+    counts : column values of the incumbent; None without an incumbent.
     """
 
     optimal: bool

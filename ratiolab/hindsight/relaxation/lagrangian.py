@@ -43,7 +43,8 @@ class Columns:
     ----------
     horizon : T; times 1..T have rows. Starts reach from the arrival to max(T, arrival).
     group, start, cost : class, start and latency of each column, shape (columns,).
-    first : first column of each class; multiplicity : requests of each class.
+    first : first column of each class.
+    multiplicity : requests of each class.
     column, time, m, r : column c is the item (m, r) at this time, times up to T; by column, then
         time; shape (entries,).
     """

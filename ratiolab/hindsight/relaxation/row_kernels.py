@@ -41,12 +41,13 @@ class Sums(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Costs of starts beside prices, shape (n,); `ratiolab.hindsight.objective` explains it.
+    """Costs of starts beside prices, shape (n,); `ratiolab.hindsight.objective` explains them.
 
     Parameters
     ----------
-    slope, late : of a round of latency, and of no start, in the type of the prices.
-    last : the last start.
+    slope : cost of a round of latency, in the type of the prices.
+    last : the last start, round.
+    late : cost of a request that does not start by then, in the type of the prices.
     """
 
     slope: NDArray[Any]
@@ -107,11 +108,18 @@ def least_in_block(sums, slope, floors, length, a, s, o, p):  # type: ignore[no-
 
 @compiled
 def cheapest_near(sums, terms, arrival, prompt, output, width, slack, least, starts):  # type: ignore[no-untyped-def]
-    """Write the least cost of each request over starts a quarter bucket apart, and where it is.
+    """Write the least cost of each request over starts a quarter bucket apart, and that start.
 
-    Where no start costs less than being late, it is at -1. Blocks of starts that cost more than a
-    start already known are left out. ``slack`` is the most that credits may take off the latency of
-    a start. Returns how many starts were looked at.
+    The start is -1 where no start costs less than being late. Blocks of starts that cost more than
+    a start already known are left out.
+
+    Parameters
+    ----------
+    slack : most that credits may take off the latency of a start.
+
+    Returns
+    -------
+    the number of starts that were looked at.
     """
     end = len(sums.level) - 1
     floors, length, stride = sums.floor, BLOCK * width, max(1, width // 4)

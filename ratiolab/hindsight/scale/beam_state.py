@@ -72,7 +72,8 @@ class Guide(NamedTuple):
     ----------
     price : of a token in each bucket of ``width`` times.
     sums : sums over times 0..T of the price and of price times time, shape (T + 1, 2).
-    room : tokens that the prices expect to be used; memory : tokens that there are.
+    room : tokens that the prices expect to be used.
+    memory : tokens that there are.
     weight, horizon : of idle memory, and rounds after a start for which memory counts.
     """
 

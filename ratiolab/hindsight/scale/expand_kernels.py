@@ -33,7 +33,7 @@ takes off.
 
 @compiled
 def regret(request, sums, p):  # type: ignore[no-untyped-def]
-    """Return what start p of a request costs above its cheapest start."""
+    """Return the cost of start p of a request above that of its cheapest start."""
     last = len(sums) - 1
     done = p + request.output
     low, high = min(p, last), min(done, last)
@@ -146,9 +146,12 @@ def used(profile, running, y):  # type: ignore[no-untyped-def]
 
 @compiled
 def weigh_start(guide, profile, running, state, rest, p, memo):  # type: ignore[no-untyped-def]
-    """Write what start p of a state adds to the score, whichever request starts.
+    """Write the part of the score of a start at p that does not depend on the request.
 
-    ``rest`` are the future regrets of the requests that wait then.
+    Parameters
+    ----------
+    rest : sum of the future regrets of the requests that wait at p.
+    memo : where the parts of the score are written.
     """
     t, horizon = state.time, guide.horizon
     from_zero, from_one = 0.0, 0.0

@@ -51,7 +51,8 @@ class Portfolio:
     Parameters
     ----------
     known : a schedule to begin with.
-    found : receives better schedules; stop : ends all early.
+    found : receives better schedules.
+    stop : ends all early.
     seconds : for all; without them effort is fixed, and so is what is found.
     widest : most states of a bucket and generation.
     easy : total latency of a simple schedule, which beams must come up to; the known one's if None.

@@ -40,7 +40,10 @@ class Population:
     Parameters
     ----------
     first : a schedule, the first member.
-    cross : crosses all members, and may begin to be there, or change, at any time.
+    rng : source of randomness.
+    stop : returns whether time is over.
+    found : called with each better schedule.
+    cross : combines all members into new ones; the attribute may be set or changed at any time.
     """
 
     def __init__(

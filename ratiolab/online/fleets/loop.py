@@ -158,15 +158,16 @@ def simulate_fleet(
 ) -> FleetSimulation:
     """Run a router, and a policy on each replica.
 
-    On one replica, which is an instance, this is `ratiolab.online.simulate` with its decisions, for
-    every router that hands out at once.
+    On one replica, every router that hands out requests on arrival gives the decisions of
+    `ratiolab.online.simulate`. An instance counts as a fleet of one replica.
 
     Parameters
     ----------
-    fleet : what is to be served, and by how many replicas.
-    policy : of each replica, or its key.
-    router : or its key.
-    seed : of all randomness; the first replica has it for its policy, the others have their own.
+    fleet : the requests, and the replicas that serve them.
+    policy : policy of each replica, or the key of a policy.
+    router : router, or the key of a router.
+    seed : seed of all randomness; the first replica's policy uses this seed, and each other replica
+        a seed derived from it.
     patience, preemption, clock : as for `ratiolab.online.simulate`.
 
     Raises
@@ -262,7 +263,7 @@ class _Replica:
         return outcome
 
     def show(self, time: int) -> None:
-        """Write what routers see of this replica now."""
+        """Write the present state of this replica where routers can see it."""
         s, view, kept = self.s, self.view, self.serving.kept
         present = s.v[TIME] if self.clocked else s.v[NOW]
         round_, at = s.v[NOW], time

@@ -52,7 +52,12 @@ class Survival:
         self._age = np.arange(1, ages)
 
     def saw(self, above: int, age: int, ended: bool) -> None:
-        """Enter a request known to outlive `above` that went on to an age, and whether it ended."""
+        """Enter a request that was known to outlive ``above`` and has now reached an age.
+
+        Parameters
+        ----------
+        ended : whether the request completed at this age.
+        """
         if age > above:
             self._reached[above + 1 : age + 1] += 1
             self._ended[age] += ended
@@ -60,7 +65,12 @@ class Survival:
             self.seen = max(self.seen, age)
 
     def saw_all(self, above: Any, age: Any) -> None:
-        """Enter many requests that run on; arrays as the arguments of `saw`."""
+        """Enter many requests that still run.
+
+        Parameters
+        ----------
+        above, age : arrays; each pair is a call of `saw` with ``ended`` false.
+        """
         if len(age) < MANY:
             for known, reached in zip(above.tolist(), age.tolist(), strict=True):
                 self.saw(known, reached, False)

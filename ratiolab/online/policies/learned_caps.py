@@ -1,4 +1,4 @@
-"""Kill and restart with the best caps for the law of lengths, which is learned on the way."""
+"""Kill and restart with the best caps for a distribution of lengths that the policy learns."""
 
 from bisect import insort
 from dataclasses import dataclass, field
@@ -27,25 +27,26 @@ Kinds: TypeAlias = Literal["digits", "one"]
 
 @dataclass(frozen=True)
 class LearnedCaps(Policy):
-    """Caps of the best path for the law of lengths, estimated from what has been seen so far.
+    """Caps of least cost for the distribution of lengths, estimated from the requests so far.
 
-    Requests whose prompts have equally many binary digits are of one kind, or all are. The survival
-    curve of the lengths of a kind is that of Kaplan and Meier: requests that are killed or still
-    run count up to the age that they have reached; beyond the oldest, it falls like one over the
-    root of the volume. Some requests of each kind, drawn at random and fewer and fewer of them, are
-    pilots: they go first and are not killed, so that the whole law shows.
+    Requests are grouped into kinds, and each kind has its own survival curve of lengths, by the
+    estimator of Kaplan and Meier. Requests that are killed or still run count up to the age that
+    they have reached. Beyond the largest age seen, the curve falls like one over the root of the
+    volume. Some requests of each kind, drawn at random and ever more rarely, are pilots. Pilots go
+    first and are not killed, so that long lengths are seen, too.
 
-    From the curve and the prompts follows the law of volumes of a kind, and from it the list of
-    caps of least cost (`ratiolab.model.caps`). A request runs to the next cap of the list; those
-    with the least expected volume for each expected completion go first. Starts are paced as in
-    ``volume-restart``. A list is made again whenever half as much again has been seen. Where killed
-    requests keep their tokens, the lists are made for that.
+    The curve and the prompts give the distribution of volumes of a kind, and that distribution
+    gives the list of caps of least cost (`ratiolab.model.caps`). A request runs to the next cap of
+    the list. Requests with the least expected volume for each expected completion go first. Starts
+    are paced as in ``volume-restart``. A list is computed again whenever the observations have
+    grown by half. Where killed requests keep their tokens, the lists take that into account.
 
     Parameters
     ----------
-    kinds : what makes requests of a kind: the number of binary ``digits`` of their prompts, or
-        ``one`` kind for all.
-    pilots : the k-th arrival of a kind is one with probability 1 / (1 + k / pilots), k = 0, 1, ...
+    kinds : ``digits`` groups requests by the number of binary digits of their prompts; ``one``
+        puts all requests in one kind.
+    pilots : the k-th arrival of a kind, k = 0, 1, ..., is a pilot with probability
+        1 / (1 + k / pilots).
     pace : part of the expected volume by which a start delays the next, in (0, 1].
     margin : share of memory that expectations leave free, in [0, 1).
     """

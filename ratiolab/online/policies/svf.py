@@ -17,11 +17,11 @@ from ratiolab.online.view import Information
 
 @dataclass(frozen=True)
 class SVF(Believing):
-    """Smallest volume s o + o (o + 1) / 2 first: the longest prefix that fits for ever.
+    """Smallest volume s o + o (o + 1) / 2 first: start the longest prefix that fits to the end.
 
-    Admission is that of ``mc-sf``: the prospective check, up to the first misfit. On equal prompts
-    the order is that of ``mc-sf``, too. Built from the paper's abstract and the definition of the
-    volume; the constants that it proves are not claimed for this reading.
+    Admission is that of ``mc-sf``: the prospective check, up to the first request that does not
+    fit. On equal prompts the order is that of ``mc-sf``, too. The policy is built from the paper's
+    abstract and the definition of the volume. We do not claim the paper's constants for it.
     """
 
     name: ClassVar[str] = "svf"
@@ -36,7 +36,7 @@ class SVF(Believing):
         return Shared(lambda view, i: size(view.prompt[i], length(view, i)), length)
 
     def _size(self, memory: int, clock: BatchTime | None) -> Callable[[int, int], int]:
-        """Return what the queue is ordered by, a function of prompt and output."""
+        """Return the function of prompt and output by which the queue is ordered."""
         return volume
 
 

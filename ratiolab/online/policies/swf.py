@@ -14,11 +14,12 @@ ROUNDS = BatchTime(fixed=1)
 
 @dataclass(frozen=True)
 class SWF(SVF):
-    """Shortest work first: the longest prefix that fits for ever.
+    """Shortest work first: start the longest prefix of the queue that fits until completion.
 
-    The work of a request is what it adds to its batches under the clock (its prompt prefilled, its
-    tokens decoded, its cache read), and of the fixed time of each batch the share of the memory
-    that it holds. Admission is that of ``svf``; without a clock, so is the order.
+    The work of a request is the time that the request adds to its batches under the clock: prefill
+    of its prompt, decoding of its tokens, and reading of its cache. The request also counts a share
+    of the fixed time of each batch, equal to its share of the memory. Admission is that of ``svf``;
+    without a clock, the order is that of ``svf``, too.
     """
 
     name: ClassVar[str] = "swf"

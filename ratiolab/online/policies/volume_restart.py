@@ -17,22 +17,24 @@ Offset: TypeAlias = Literal["request", "run", "none"]
 
 @dataclass(frozen=True)
 class VolumeRestart(Policy):
-    """Caps v b**(U + k), in volume, k = 0, 1, ..., each request with a random offset U of its own.
+    """Kill and restart at volumes v b**(U + k), k = 0, 1, ..., with a random U for each request.
 
-    v is the volume of the lower bound. A request runs until its volume would pass its cap; then it
-    is killed and returns with the next one. Smaller caps go first, equal ones in random order. A
-    request starts when its turn has come, each start delaying the next by the volume that it is
-    expected to take over M; and when the memory that all running requests are expected to hold
-    leaves room for it, now and at rounds ahead. When nothing runs, it starts at once. Expectations
-    come from the survival curve of the lengths seen so far: at each age, how many reached it and
-    how many ended there. Should memory overflow, the requests that ran least return to the queue
-    with the caps that they had.
+    v is the volume of the lower bound. A request runs until its volume would exceed its cap; then
+    the request is killed and returns to the queue with the next cap. Smaller caps go first, and
+    equal caps in random order.
 
-    In the fluid limit, all requests at round 0, caps of this kind cost at most 2.72837 times the
-    optimum for all laws of lengths, and no policy that does not know the lengths has a smaller
-    constant (`ratiolab.theory.limits.volume_restart`). Where killed requests keep their tokens
-    (``recompute``, ``swap``), caps that grow slowly cost little more than 2 times the optimum
-    without evictions, and nothing is better: a base of 1.3, say.
+    The first request of the queue starts under two conditions. First, its turn has come: each start
+    delays the next by the expected volume of the started request over M. Second, the memory that
+    all running requests are expected to hold leaves room for it, now and at rounds ahead. If no
+    request runs, it starts at once. Expectations come from the survival curve of the lengths seen
+    so far: how many requests reached each age, and how many ended there. If memory overflows, the
+    requests that ran least return to the queue with the caps that they had.
+
+    In the fluid limit, with all requests at round 0, this policy costs at most 2.72837 times the
+    optimum for every distribution of lengths. No policy that does not know the lengths has a
+    smaller constant (`ratiolab.theory.limits.volume_restart`). Where killed requests keep their
+    tokens (``recompute``, ``swap``), slowly growing caps, such as base 1.3, cost little more than 2
+    times the optimum without evictions. No policy has a constant below 2 there.
 
     Parameters
     ----------

@@ -20,10 +20,10 @@ LOOKS = 5
 class BFIO(Router):
     """A central queue whose head goes where the imbalance over a horizon is least.
 
-    Our greedy reading: the paper solves an integer program in each step, for replicas whose batches
-    end together. Here the head of the queue is placed alone, by the sum over the horizon of
-    R max L - sum L, with L the tokens that replicas are believed to hold. No claim of the paper is
-    tested with it.
+    This is our greedy reading. The paper solves an integer program in each step, for replicas whose
+    batches end together. Here the head of the queue is placed alone. The imbalance is the sum over
+    the horizon of R max L - sum L, with L the tokens that each of R replicas is believed to hold.
+    No claim of the paper is tested with this router.
 
     Parameters
     ----------

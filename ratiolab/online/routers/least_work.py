@@ -39,9 +39,9 @@ class Weighing(Router):
 
 @dataclass(frozen=True)
 class LeastWork(Weighing):
-    """The replica with the least remaining volume: s o + o (o + 1) / 2 less what has been served.
+    """The replica with the least remaining volume: s o + o (o + 1) / 2 less the part served.
 
-    Source of the rule: least work left, of queues with several servers. Work is volume here.
+    The rule is least work left, known from queues with several servers. Work is volume here.
     """
 
     name: ClassVar[str] = "least-work"

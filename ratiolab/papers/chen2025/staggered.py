@@ -58,9 +58,13 @@ def batched_completions(output: int, memory: int, requests: int) -> list[int]:
 def staggered_starts(output: int, memory: int, requests: int) -> list[int]:
     """Return starts with the same number of requests every round, as many as memory lets stay.
 
-    c a round need c (1 + ... + o) tokens; c is the largest number that fits, at least 1.
+    With c starts in each round, the running requests hold c (1 + ... + o) tokens. c is the largest
+    number that fits.
 
-    ValueError if memory is below o (o + 1) / 2.
+    Raises
+    ------
+    ValueError
+        if memory is below o (o + 1) / 2, so that no c fits.
 
     >>> staggered_starts(3, 6, 5)
     [0, 1, 2, 3, 4]

@@ -106,7 +106,7 @@ def thin_and_others(output: int) -> Bad:
 
 
 def critical(replicas: int, batches: int, length: int = 10) -> Bad:
-    """Return R bigs in every L rounds, as many as the replicas serve."""
+    """Return R big requests every ``length`` rounds, one for each of the R replicas."""
     memory, rows = 10 * length, _Rows()
     for k in range(batches):
         for j in range(replicas):

@@ -66,7 +66,13 @@ def apply(matrix: Matrix, vector: Sequence[Fraction]) -> Vector:
 
 
 def normalised(vector: Sequence[Fraction]) -> Vector:
-    """Divide by the sum; ValueError if that is zero."""
+    """Divide a vector by its sum.
+
+    Raises
+    ------
+    ValueError
+        if the sum is zero.
+    """
     total = sum(vector)
     if total == 0:
         raise ValueError("vector: prior and observation exclude each other, the mass is 0")

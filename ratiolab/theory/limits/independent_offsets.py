@@ -41,7 +41,7 @@ def constant(base: Any) -> Expr:
 
 @cache
 def best() -> tuple[Expr, Expr]:
-    """Return the base with the smallest `constant`, 2.4856..., and that, 3.4235..., 30 digits."""
+    """Return the base 2.4856... and its `constant` 3.4235..., the smallest, to 30 digits."""
     import sympy as sp
 
     b = sp.Symbol("b", positive=True)
