@@ -87,7 +87,7 @@ def _squares(last: Any) -> Any:
 
 
 def dual_feasible(name: str, memory: int) -> DualFeasible:
-    """Return the function of this name for a memory; `ValueError` when there is none.
+    """Return the function of this name for a memory; `ValueError` for an unknown name.
 
     >>> half = dual_feasible("rounding-1", 10)
     >>> [half(x) for x in (4, 5, 6)], half.cap

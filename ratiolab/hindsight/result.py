@@ -121,7 +121,7 @@ class Solved(Interruptible, Result):
 
     @property
     def spent(self) -> dict[str, Any]:
-        """Return what the solve took and where it stopped, as plain data."""
+        """Return nodes, seconds, stages, options and the note of the solve, as plain data."""
         return {
             "nodes": self.nodes,
             "seconds": round(self.seconds, 3),

@@ -1,6 +1,7 @@
 """The best list of caps for requests that run to a cap, are killed, and run again: a shortest path.
 
-Policies that learn a law and the fluid theory both ask for it, so it stands below both.
+Policies that learn a distribution use this list, and so does the fluid theory. The module
+therefore stands below both.
 """
 
 from typing import Any

@@ -72,9 +72,10 @@ class Instance(Tabular):
     output : output tokens o, at least 1, with s + o at most M.
     lower, upper : optional prediction interval: lower <= output <= upper.
     predicted : optional point prediction of the output, at least 1; it may be wrong.
-    location, scale, freedom : optional predicted law of the output, in thousandths, all three or
-        none: ln o is location + scale * (Student's t with `freedom` / 1000 degrees of freedom). The
-        largest value of `freedom`, a million degrees, stands for the normal law.
+    location, scale, freedom : optional predicted distribution of the output, in thousandths, all
+        three or none: ln o is location + scale * (Student's t with `freedom` / 1000 degrees of
+        freedom). The largest value of `freedom`, a million degrees, stands for the normal
+        distribution.
     weight : optional value of serving a request, at least 1; 1 where the column is absent.
     deadline : optional latest completion of a request, in the unit of the arrivals.
     first_by : optional latest first token of a request, in the unit of the arrivals.
@@ -256,15 +257,15 @@ class Instance(Tabular):
         return Instance(name or self.name, self.memory, **kept)
 
     def with_memory(self, memory: int) -> "Instance":
-        """Return the same requests before another memory; itself when it is the same."""
+        """Return an instance with these requests and another memory; itself if memory is equal."""
         return self if memory == self.memory else self.replace(memory=memory)
 
     def without_predictions(self) -> "Instance":
-        """Return the same requests with nothing said of their outputs beforehand."""
+        """Return an instance with these requests and without predictions of their outputs."""
         return self.replace(**dict.fromkeys(OPTIONAL_COLUMNS))
 
     def without_promises(self) -> "Instance":
-        """Return the same requests without weights and deadlines."""
+        """Return an instance with these requests and without weights and deadlines."""
         return self.replace(**dict.fromkeys(PROMISES))
 
     @property

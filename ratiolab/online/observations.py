@@ -41,12 +41,12 @@ def required_columns(information: Information) -> tuple[str, ...]:
 
 
 def observable_columns(instance: Instance, policy: Informed) -> dict[str, Sequence[int]]:
-    """Return what may be revealed on arrival; lengths only to policies that declare to know them.
+    """Return the columns that a policy may see on arrival, by its declared information level.
 
     Raises
     ------
     ValueError
-        when the policy reads predictions that the instance has not.
+        when the policy reads predictions that the instance does not have.
     """
     columns: dict[str, Sequence[int]] = {
         "prompt": instance.prompt.tolist(),
@@ -153,7 +153,7 @@ class Signals:
         self._drawn: dict[int, tuple[int, ...]] = {}
 
     def up_to(self, request: int, tokens: int) -> tuple[int, ...]:
-        """Return what was named for a request after the prompt and after each of its tokens."""
+        """Return the bins that the classifier named after the prompt and after each token."""
         if request not in self._drawn:
             rng = stream(self._seed, "answers", request)
             answers = self._classifier.answers(self._output[request], rng)

@@ -20,7 +20,7 @@ class PolicyExitError(RuntimeError):
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Raise `PolicyExitError` where a policy raises what is no `Exception`, but for Ctrl-C.
+    """Raise `PolicyExitError` if a policy raises an error that is no `Exception`, except Ctrl-C.
 
     The traceback is that of the policy.
     """

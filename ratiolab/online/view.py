@@ -92,8 +92,8 @@ class View:
     prompt, arrival : of arrived requests.
     lower, upper, predicted : of arrived requests; `InformationError` unless declared. A request
         without prediction interval is known to lie in [1, M - s].
-    location, scale, freedom : of the predicted laws of arrived requests, in thousandths; see
-        `Instance`. `InformationError` unless declared.
+    location, scale, freedom : of the predicted distributions of arrived requests, in thousandths;
+        see `Instance`. `InformationError` unless declared.
     signals : at level ``refined prediction``, the bins that a classifier named for the remaining
         length of a request that has run, one after the prompt and one after each token so far.
     weight, deadline, first_by : of arrived requests, as the file states them: 1, or a date that

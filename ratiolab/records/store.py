@@ -57,7 +57,7 @@ class RecordStore:
         return read_schedule(self.results / record.schedule, instance)
 
     def keep(self, name: str, result: OptResult) -> tuple[Record | None, Record]:
-        """Write what a try found, where it is better; the record before and the one now.
+        """Write each better part of a try to the table; return the old and the new record.
 
         One writer at a time reads the table, changes and writes it: what others wrote meanwhile
         is compared, too, and no change is lost.

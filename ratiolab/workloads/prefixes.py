@@ -102,7 +102,7 @@ class Prefixes:
         return tokens
 
     def to_dict(self, prompt: IntArray) -> dict[str, Any]:
-        """Return what could be shared, as plain data."""
+        """Return figures on the tokens that requests could share, as plain data."""
         users = self.users
         whole = int(prompt.sum())
         return {

@@ -22,16 +22,17 @@ MOST_ATOMS = 40
 
 @dataclass(frozen=True)
 class CapDesign:
-    """The best caps for a law of volumes; all costs over the optimum.
+    """The best caps for a distribution of volumes; all costs are divided by the optimum.
 
     Parameters
     ----------
     caps : volumes of the best list of caps for all requests, served in random order.
-    cost : its cost.
-    bound : no policy that knows the law costs less; a linear program in floats.
-    never_kill : one run for each request, in random order.
-    universal : caps in volume with base 13.807 and an offset for each request, which do not depend
-        on the law.
+    cost : cost of that list.
+    bound : lower bound on the cost of every policy that knows the distribution, by a linear program
+        in floats.
+    never_kill : cost of one run for each request, in random order.
+    universal : cost of caps in volume with base 13.807 and an offset for each request, which do not
+        depend on the distribution.
     """
 
     caps: tuple[float, ...]
@@ -42,11 +43,12 @@ class CapDesign:
 
 
 def design(law: Atoms, steps: int = 160) -> CapDesign:
-    """Return the best caps for a law of volumes, and the bound on all policies.
+    """Return the best caps for a distribution of volumes, and the bound on all policies.
 
     Parameters
     ----------
-    steps : of the linear program; more make the bound better.
+    law : volumes and their probabilities.
+    steps : time steps of the linear program; more steps make the bound larger.
 
     >>> found = design([(1.0, 0.9), (100.0, 0.1)], steps=20)
     >>> found.caps, round(found.cost, 3), round(found.never_kill, 3)

@@ -52,7 +52,7 @@ class Enclosure:
 
 
 def closed_form(ratio: float) -> Enclosure:
-    """Return what formulas prove of V(R); equal ends up to R = 2.618.
+    """Return the interval that formulas prove for V(R); the ends are equal up to R = 2.618.
 
     >>> round(closed_form(2.0).lower, 4), closed_form(2.0).gap
     (1.2071, 0.0)

@@ -73,7 +73,8 @@ def checked_costs(prices: GrowthDuals, instance: Instance, room: int | None = No
     Raises
     ------
     ValueError
-        when a price is negative, runs do not ascend, a row is none, or checking takes too long.
+        when a price is negative, runs do not ascend, a row counts less than one token or round, or
+        the check would take too long.
     """
     if prices.denominator < 1:
         raise ValueError(f"denominator {prices.denominator} must be at least 1")
@@ -172,7 +173,7 @@ class Costs:
         return total - self.room * self.token.level[-1]
 
     def cost(self, start: int, arrival: int, prompt: int, output: int) -> int:
-        """Return what a start costs."""
+        """Return the cost of a start."""
         done = start + output
         cost = self.unit * (done - arrival) + self.token.tokens(start, prompt, output)
         for (tokens, rounds), row in zip(self.rows, self.growth, strict=True):

@@ -102,7 +102,7 @@ def exceeds(one, other):  # type: ignore[no-untyped-def]
 
 @compiled
 def waits(begun, watched, waiting):  # type: ignore[no-untyped-def]
-    """Return what all watched requests that have not begun will pay at least."""
+    """Return the least cost of all watched requests that have not begun."""
     late = 0
     for i in range(len(waiting) if watched else 0):
         bit = np.uint64(1) << np.uint64(i)

@@ -102,7 +102,7 @@ class Problem:
         return cls(arrival, *lengths, *sizes, tokens, rounds, aim.slope, ends, aim.late)
 
     def terms(self) -> Terms:
-        """Return what starts cost beside prices, as floats."""
+        """Return the costs of starts beside prices, as floats."""
         late = np.where(self.late == NEVER_LATE, math.inf, self.late)
         return Terms(self.slope.astype(float), self.last, late)
 

@@ -77,7 +77,7 @@ def _cumulated(price: NDArray[Any], width: int) -> tuple[NDArray[Any], NDArray[A
 
 @compiled
 def start_cost(sums, slope, a, s, o, p):  # type: ignore[no-untyped-def]
-    """Return what start p costs a request: latency, tokens, and credit for its completion."""
+    """Return the cost of start p: latency, price of tokens, less the credit for completion."""
     end = len(sums.level) - 1
     done = p + o
     low, high = min(p, end), min(done, end)

@@ -86,8 +86,9 @@ class Survival:
 
         Parameters
         ----------
-        prompt : beyond the oldest age that was seen, the share that survives falls like one over
-            the root of the volume with this prompt, the hardest law; None: no request ends there.
+        prompt : tokens. Beyond the oldest age that was seen, the share that survives falls like one
+            over the root of the volume with this prompt, as in the hardest distribution. With None,
+            no request ends beyond that age.
         """
         if self._learned == (self._facts, prompt):
             return

@@ -1,4 +1,4 @@
-"""Orders by a predicted law of the output: its mean, and its mean with a penalty on the tail.
+"""Orders by a predicted distribution of the output: its mean, with or without a tail penalty.
 
 Source: Zheng et al. (2026), arXiv 2604.00499, known from a summary; settings of the authors' code
 from https://github.com/Hyzheng-code/TIE, commit ce6ddc4 (vllm/v1/core/sched, start-server.sh).
@@ -25,16 +25,17 @@ MAX_TOKENS = 1024
 class TIE(Policy):
     """Least E[X] + beta CVaR[X] of the predicted length first, looking one round ahead as ``fcfs``.
 
-    X is the length by the predicted law, stopped at `max_tokens` and at M - s. The score of a
-    request that has waited t rounds counts gamma**(t / tau) times; among waiting requests that
-    never changes the order. It is a priority only: memory is not planned with it.
+    X is the length by the predicted distribution, stopped at `max_tokens` and at M - s. The score
+    of a request that has waited t rounds is multiplied by gamma**(t / tau); this factor never
+    changes the order of waiting requests. The score is a priority only: memory is not planned
+    with it.
 
-    The summary does not say when beta is taken. By default it is when a request enters the queue,
-    on arrival or eviction; L_q counts every request that waits in that round, the newcomers
-    included. The authors' code does so, too: it predicts anew for a request that is preempted.
-    With its settings the policy is TIE(batch=32, limited=True, max_tokens=2028, tail_tokens=2048,
-    capped="log-t"). Two differences remain: scores are estimated there from 10,000 samples and
-    rounded, and a request waits behind all others until its prediction has been made.
+    The summary does not say when beta is computed. By default, beta is computed when a request
+    enters the queue, on arrival or eviction. L_q counts every request that waits in that round,
+    newcomers included. The authors' code does so, too: it predicts anew for a preempted request.
+    With the settings of that code the policy is TIE(batch=32, limited=True, max_tokens=2028,
+    tail_tokens=2048, capped="log-t"). Two differences remain. That code estimates scores from
+    10,000 samples and rounds them, and a request waits behind all others until it has a prediction.
 
     Parameters
     ----------
@@ -44,10 +45,10 @@ class TIE(Policy):
     batch : B, the batch size that L_q is measured against.
     limited : whether batches are limited to B, as in the paper's system; else (default) memory
         alone limits them.
-    max_tokens : where the law is stopped, tokens.
-    tail_tokens : where it is stopped for CVaR, tokens; 0 (default) is `max_tokens`.
-    capped : ``all`` (default) stops every law; ``log-t`` does not stop log-normal ones, as in the
-        authors' code.
+    max_tokens : largest length of a distribution, tokens; longer lengths count as this one.
+    tail_tokens : largest length for CVaR, tokens; 0 (default) is `max_tokens`.
+    capped : ``all`` (default) stops every distribution; ``log-t`` does not stop log-normal
+        distributions, as in the authors' code.
     beta_from : ``entry`` (default) takes beta whenever a request enters the queue, ``arrival``
         once for all.
     gamma : decay of the score, in (0, 1]; 1 is none.
@@ -95,7 +96,7 @@ class TIE(Policy):
         return OneRoundAhead(setting, key, self.batch if self.limited else NEVER)
 
     def _moments(self, view: View, i: int) -> tuple[float, float]:
-        """Return mean and CVaR of the law of a request, each stopped where it is to be."""
+        """Return mean and CVaR of a request's distribution, each up to its largest length."""
         law = law_of(view, i)
         if self.capped == "log-t" and isinstance(law, LogNormal):
             return law.capped_mean(math.inf), law.cvar(self.alpha, math.inf)
@@ -107,12 +108,12 @@ class TIE(Policy):
 class SEPT(Policy):
     """Shortest expected length first, looking one round ahead as ``fcfs``.
 
-    The mean is that of the predicted law, stopped at `max_tokens` and at M - s: the mean of a
-    log-t law itself is infinite.
+    The mean is that of the predicted distribution, stopped at `max_tokens` and at M - s. Without
+    this stop, the mean of a log-t distribution is infinite.
 
     Parameters
     ----------
-    max_tokens : where the law is stopped, tokens.
+    max_tokens : largest length of a distribution, tokens; longer lengths count as this one.
     batch : as for ``fcfs``.
     """
 
@@ -135,7 +136,7 @@ class SEPT(Policy):
 
 
 def law_of(view: View, i: int) -> LogT | LogNormal:
-    """Return the predicted law of a request."""
+    """Return the predicted distribution of a request's output."""
     mu, sigma = view.location[i] / 1000, view.scale[i] / 1000
     freedom = view.freedom[i]
     return LogNormal(mu, sigma) if freedom == LARGEST else LogT(mu, sigma, freedom / 1000)

@@ -74,10 +74,10 @@ class TRAIL(SPRPT):
     """Form of ``sprpt`` whose predictions a classifier inside the model refines with every token.
 
     A request that has not run ranks by its initial prediction r, as `predictions.classified`
-    makes it. From its first token on it ranks by the mean of the filtered law of its remaining
-    length. The classifier is calibrated on bins of equal frequency: what it says when it names bin
-    j are the chances of the true bins, uniform before. Limited preemption counts r, not the
-    refinement.
+    makes it. From its first token on, the request ranks by the mean of the filtered distribution of
+    its remaining length. The classifier is calibrated on bins of equal frequency. When it names bin
+    j, its output is the probability of each true bin, with a uniform prior. Limited preemption
+    counts r, not the refinement.
 
     Parameters
     ----------
