@@ -133,7 +133,7 @@ def compare_replicas(
 
     Parameters
     ----------
-    limits : of the solve, which rounds and ``restart`` allow.
+    limits : limits of the solve, which rounds and ``restart`` allow.
     """
     from ratiolab.hindsight.fleets.solve import solve_fleet
 

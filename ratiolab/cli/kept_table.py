@@ -50,7 +50,7 @@ def fill_table(
 
     Parameters
     ----------
-    name : of the rows: what is counted.
+    name : name of the rows: what is counted.
     compute : returns all rows; it receives the known rows, a progress display, and a function that
         keeps the rows so far.
     anew : whether known rows are computed again.

@@ -85,7 +85,7 @@ class Batches(NamedTuple):
     ----------
     seconds : the mean length of them, shape (n,): the time per output token.
     contents : the constant 1, tokens prefilled, requests decoding and tokens held, means, (n, 4).
-    weight : of each mean; one of many batches is known better.
+    weight : weight of each mean; one of many batches is known better.
     """
 
     seconds: Seconds

@@ -27,7 +27,7 @@ class Promise:
     Parameters
     ----------
     current : the policy in use, with its router before several replicas.
-    requests : of the log.
+    requests : number of requests of the log.
     served : those in time under the policy in use, in the first seed's run;
         None when it did not end.
     bound : no schedule serves more in time, whatever it evicts.

@@ -42,7 +42,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     saving : of the best policy that can be deployed; None when that is the current one.
     skipped : policies that were left out, and why.
     interrupted : whether Ctrl-C ended it before all policies had run.
-    certificate : of the bound on the mean latency, if there was time for one.
+    certificate : certificate of the bound on the mean latency, if there was time for one.
     promise : which requests are in time under the objective, and what bounds them; None without.
     optimum : two ends around the total latency of the hindsight optimum, rounds; None without it.
     """

@@ -20,7 +20,7 @@ class Row(Ranked):
 
     Parameters
     ----------
-    name : of the policy, or ``observed``.
+    name : name of the policy, or ``observed``.
     services : one for each seed; empty when a run did not end.
     policy : None for the log.
     evictions : mean over the seeds.

@@ -173,7 +173,7 @@ def bootstrap(number: int, statistic: Callable[[Places], float]) -> tuple[float,
 
     Parameters
     ----------
-    number : of the things; the draws are seeded by it.
+    number : number of the things; the draws are seeded by it.
     statistic : of the positions that were drawn.
     """
     from scipy import stats

@@ -40,7 +40,7 @@ class Randomised:
     lower : least expected cost against the weights, over their expected optimum.
     upper : largest ratio of the mixture over all multisets; None when only the weights were asked
         for.
-    weights : of the multisets, with sum 1.
+    weights : weights of the multisets, with sum 1.
     mixture : probabilities of policies, each an action by configuration.
     interrupted : whether Ctrl-C ended the search for further policies.
     """

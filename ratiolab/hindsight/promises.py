@@ -193,7 +193,7 @@ def solve_promises(
         ``brute``, complete enumeration.
     backend : ``highs``, or ``pulp`` with a solver as in ``pulp:HiGHS``: the program written a
         second time.
-    seed : of the search, and of HiGHS.
+    seed : seed of the search, and of HiGHS.
     progress : called when a stage begins and when a bound or the schedule gets better.
 
     Raises

@@ -59,7 +59,7 @@ def crossing(instance: Instance, duals: Duals, latency: int, stop: Stop) -> Cros
 
     Parameters
     ----------
-    latency : of a schedule; those of less are looked for.
+    latency : latency of a schedule; smaller latencies are looked for.
 
     Returns
     -------

@@ -83,8 +83,8 @@ def bracket(instance: Instance | PathLike, *, seed: int = 0, steps: int = STEPS)
     Parameters
     ----------
     instance : what is to be served, or the path of its file.
-    seed : of the search for a good schedule.
-    steps : of that search, which small instances get; 0 for none.
+    seed : seed of the search for a good schedule.
+    steps : steps of that search, which small instances get; 0 for none.
 
     >>> result = bracket(Instance("equal", 2, [0, 0, 0], [1, 1, 1], [1, 1, 1]))
     >>> result.lower, result.upper, result.status

@@ -44,7 +44,7 @@ class Content:
 
     Parameters
     ----------
-    name : of the file, for messages.
+    name : name of the file, for messages.
     data : its bytes, unpacked.
     digest : SHA-256 of its bytes as they were, hexadecimal.
     """

@@ -160,7 +160,7 @@ def from_figures(
 
     Parameters
     ----------
-    parameters : of the model.
+    parameters : parameters of the model.
     token_numbers : numbers in the keys and values of a token.
     device, devices : the data sheet of a device, and how many are used.
 

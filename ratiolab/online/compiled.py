@@ -104,7 +104,7 @@ class Rows(list[Any]):
 
     Parameters
     ----------
-    width : of the tuples of numbers; 1 for single numbers.
+    width : width of the tuples of numbers; 1 for single numbers.
     """
 
     def __init__(self, width: int) -> None:

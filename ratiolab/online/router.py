@@ -100,7 +100,7 @@ class FleetSetting(NamedTuple):
     Parameters
     ----------
     memories : KV cache size of each replica, tokens.
-    policy : of each replica.
+    policy : policy of each replica.
     clock : how long a batch takes; None counts rounds.
     """
 

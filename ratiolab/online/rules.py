@@ -181,7 +181,7 @@ def forget_past(victims: Any, start: Any, running: int) -> None:
     Parameters
     ----------
     victims : heap of entries that end with request and start.
-    start : of each request that runs.
+    start : start of each request that runs.
     running : requests.
     """
     if len(victims) > 2 * running + 64:
@@ -225,8 +225,8 @@ class Steps(NamedTuple):
     block : tokens of a block of memory.
     returns_first : whether an evicted request goes to the front of the queue.
     v : numbers of running requests, of arrivals, of admissions, and of evictions.
-    key : of each request; the least is admitted first, then the first to arrive.
-    number : of each request, in order of arrival.
+    key : key of each request; the least is admitted first, then the first to arrive.
+    number : number of each request, in order of arrival.
     start : round of admission, or -1.
     queue : heap of 0, or less for the front; keys; numbers; and requests.
     victims : heap of negative numbers of admissions, requests and starts; some entries are past.

@@ -50,7 +50,7 @@ def simulate(
     ----------
     instance : what is to be served, or the path of its file.
     policy : a frozen description, or its key; its state is made afresh.
-    seed : of all randomness of this run, the policy's and the ties'.
+    seed : seed of all randomness of this run, the policy's and the ties'.
     patience : rounds without a completion after which the run counts as stalled; rounds
         without a request to serve do not count. The default, 10,000 plus the sum of all
         outputs, is beyond what serving one request at a time needs.

@@ -99,7 +99,7 @@ class View:
     weight, deadline, first_by : of arrived requests, as the file states them: 1, or a date that
         never comes, without the column. Dates are in the unit of the arrivals: under a clock ticks,
         which are not batches.
-    output : of completed requests, of all arrived ones at level ``true length``.
+    output : output of completed requests, of all arrived ones at level ``true length``.
     generated : tokens that an arrived request kept from its earlier runs, 0 under ``restart``; it
         starts with prompt + generated tokens in memory. A running one has ``now - running[i]``
         more by now.

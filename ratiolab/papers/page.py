@@ -19,7 +19,7 @@ class Head:
 
     Parameters
     ----------
-    name : of the experiment; its results are named so.
+    name : name of the experiment; its results are named so.
     title : one line, for the head of the page and the list.
     source : paper, section and figures.
     figures : columns of results that ``NAME.csv`` keeps; what tells its rows apart is kept anyway.

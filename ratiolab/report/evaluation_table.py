@@ -29,7 +29,7 @@ class Cells(NamedTuple):
 
     Parameters
     ----------
-    names : of the columns.
+    names : names of the columns.
     groups : a title and the rows below it; each row has a cell for each column.
     folded : a summary of the rows that are left out.
     """

@@ -114,7 +114,7 @@ def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
     Parameters
     ----------
     runs : of each run, what `ratiolab.online.metrics.summary` found.
-    unit : of the times, ``rounds`` or ``seconds``.
+    unit : unit of the times, ``rounds`` or ``seconds``.
     """
     import pandas as pd
 
@@ -176,7 +176,7 @@ def folding_table(*names: str, show_lines: bool = True, keys: Iterable[str] = ()
 
     Parameters
     ----------
-    keys : of the first column, which is wide enough for all of them: they are to be copied.
+    keys : keys of the first column, which is wide enough for all of them: they are to be copied.
     """
     table = Table(show_lines=show_lines)
     for number, name in enumerate(names):

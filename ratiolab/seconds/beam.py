@@ -53,7 +53,7 @@ class Setting(NamedTuple):
     Parameters
     ----------
     stretch : factor on all works, for the memory that stays idle.
-    weight : of idle memory that is foreseen.
+    weight : weight of idle memory that is foreseen.
     ahead : batches in which it is.
     batches : fixed times of a batch in whose span states are compared.
     lag : part of the time from a start to the mean of its work that is counted.

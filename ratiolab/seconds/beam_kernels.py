@@ -37,8 +37,8 @@ class Guide(NamedTuple):
 
     Parameters
     ----------
-    width : of a cell of time.
-    price : of a second of the machine, in each cell.
+    width : width of a cell of time.
+    price : price of a second of the machine, in each cell.
     lag : of each request the cells from its start to the mean time of its work.
     work, least : of each request, seconds, and its least latency at the prices.
     regret : of each request the least regret of having the mean time of its work in a cell or
@@ -66,7 +66,7 @@ class Taste(NamedTuple):
     states : of a span that are gone on with.
     candidates : requests that a state may start next.
     ahead : batches in which idle memory is foreseen.
-    weight : of it.
+    weight : weight of it.
     span : picoseconds in which states are compared.
     """
 

@@ -388,7 +388,7 @@ def raised(parts: Parts, duals: Duals, part: Callable[[], float], *, rate: float
     Parameters
     ----------
     part : returns the part of the time that is used.
-    rate : of the first step.
+    rate : rate of the first step.
     """
     best, slopes = value(parts, duals)
     kept, count = duals, 0

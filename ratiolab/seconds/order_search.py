@@ -57,7 +57,7 @@ class Planned(Policy):
 
     Parameters
     ----------
-    starts : of each request the batch, counted without the rounds in which the server idles.
+    starts : batch in which each request starts; rounds in which the server idles do not count.
     """
 
     starts: tuple[int, ...] = field(repr=False)

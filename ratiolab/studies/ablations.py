@@ -65,7 +65,7 @@ def ablation(kind: str, seeds: Iterable[int] = range(500, 520)) -> pd.DataFrame:
     Parameters
     ----------
     kind : a key of `ABLATIONS`.
-    seeds : of the instances.
+    seeds : seeds of the instances.
 
     Returns
     -------

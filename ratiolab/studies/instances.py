@@ -26,7 +26,7 @@ def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
     ----------
     workload : a kind of `ratiolab.workloads.generators.KINDS`, ``trace`` or ``instance``.
     settings : a JSON object, as `checked` returns it.
-    seed : of everything that is drawn.
+    seed : seed of everything that is drawn.
     folder : where the file of a trace or an instance is.
     """
     given = json.loads(settings)

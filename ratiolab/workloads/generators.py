@@ -29,7 +29,7 @@ def generate(kind: str, seed: int, predict: str | None = None, **settings: int |
     Parameters
     ----------
     kind : a key of `KINDS`.
-    seed : of everything that is drawn, at least 0; predictions draw from a stream of their own.
+    seed : seed of all draws, at least 0; predictions draw from a stream of their own.
     predict : predictions to make from the true outputs, in the words of
         `ratiolab.workloads.predictions.add_predictions`; None for the predictions of the kind.
     settings : by name, as the kind lists them; the others keep their defaults.

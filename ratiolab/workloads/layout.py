@@ -39,7 +39,7 @@ class Layout:
     optional : columns of further roles, used where the file has them.
     marks : further columns that such a log must have.
     unit : documented unit of times that are numbers, a key of `UNITS`; None: not documented.
-    units : of roles that have another unit than `unit`.
+    units : units of roles that have another unit than `unit`.
     served : words of a status that mean "served", beside those of `ratiolab.workloads.status`.
     derived : makes further columns out of those of the file.
     without_arrival : what to tell where a file lacks the column of the arrivals.

@@ -68,7 +68,7 @@ class Columns(NamedTuple):
     prompt, output : tokens.
     dropped : how many rows were left out, by reason.
     notes : what was assumed or not used, sentences.
-    units : of the columns that have numbers of time, in words; "" without any.
+    units : units of the columns that have numbers of time, in words; "" without any.
     prefixes : blocks that prompts share; None where the log does not name them.
     promises : the roles weight, and deadline and first_by in seconds after the arrival, infinite
         where a request has none.
@@ -92,7 +92,7 @@ def columns_of(table: Table, layout: Layout, units: Mapping[str, str] | None = N
 
     Parameters
     ----------
-    units : of times that are numbers, by role or column; ``""`` for all others.
+    units : units of times that are numbers, by role or column; ``""`` for all others.
 
     Raises
     ------

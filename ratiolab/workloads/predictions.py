@@ -217,7 +217,7 @@ def add_predictions(instance: Instance, words: str, seed: int) -> Instance:
         medians as predictions; the draws are of the instance's own laws if it states them), or
         ``misjudged:NOISE`` behind a law. Several, joined by ``+``, are added one after the other; a
         later one replaces what it also predicts.
-    seed : of the noise.
+    seed : seed of the noise.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class Trace:
     dropped : how many rows were left out when the file was read, by reason.
     layout : which layout the file has.
     notes : what was assumed or not used when the file was read, sentences.
-    units : of the times that are numbers, and why they are believed; "" without any.
+    units : units of the times that are numbers, and why they are believed; "" without any.
     prefixes : blocks that prompts share; None where the file does not name them.
     promises : columns weight, deadline and first_by, as far as the file has them; dates are seconds
         after the arrival, infinite where a request has none.
@@ -92,7 +92,7 @@ def read_trace(
 
     Parameters
     ----------
-    path : of the file, ``-`` for standard input, or what has been read from it.
+    path : path of the file, ``-`` for standard input, or what has been read from it.
     columns : of another layout, as in ``arrival=ts,prompt=n_in,output=n_out``; the roles are those
         of `ratiolab.workloads.layout.ROLES`.
     time_unit : of times that are numbers: s, ms, us, ns, 100ns, min, h or d (days), or for some
@@ -216,7 +216,7 @@ def instance_from_trace(
     ----------
     memory : tokens; with blocks, rounded down to whole blocks.
     sample : how many requests, drawn without replacement; None takes all.
-    seed : of the sample and of Poisson arrivals.
+    seed : seed of the sample and of Poisson arrivals.
     window : seconds from the first request of the trace, start included, end not.
     block : tokens in a KV block. Above 1 the instance is in blocks: prompts and outputs rounded
         up, a round is ``block`` decoding rounds; `ratiolab.workloads.blocks.in_blocks` says why

@@ -284,7 +284,7 @@ def require_quick_tokens(latency: Numbers, output: Numbers, name: str) -> None:
     ----------
     latency : from arrival to finish, seconds if the unit is right.
     output : tokens of each request.
-    name : of the column of the arrivals.
+    name : name of the column of the arrivals.
     """
     known = np.isfinite(latency) & (output > 0)
     if known.sum() < ENOUGH:
@@ -308,7 +308,7 @@ def later_unit(values: Numbers, arrival: Numbers, unit: str, most: Numbers) -> U
     ----------
     values : numbers that count from the origin of the arrivals.
     arrival : seconds.
-    unit : of the arrivals.
+    unit : unit of the arrivals.
     most : seconds after the arrival that are plausible for each request.
     """
 

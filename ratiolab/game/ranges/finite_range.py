@@ -81,10 +81,10 @@ def dual_value(
 
     Parameters
     ----------
-    volumes : of the law, ascending, the first 0.
-    shares : of requests whose volume exceeds each, from 1 to 0.
+    volumes : volumes of the distribution, ascending, the first 0.
+    shares : shares of requests whose volume exceeds each, from 1 to 0.
     ends : of the steps of time, ascending.
-    prices : of a unit of work in each step; they must not increase.
+    prices : prices of a unit of work in each step; they must not increase.
     """
     volume, above, price = (np.asarray(part, float) for part in (volumes, shares, prices))
     if (

@@ -86,7 +86,7 @@ class Response:
     Parameters
     ----------
     lower, upper : of its cost over the optimum; the lower one is proved by the price.
-    weights : of the price, as `Grid.prices` has them.
+    weights : weights of the price, as `Grid.prices` has them.
     moves : the mixture of paths as moves in the order of time.
     """
 
@@ -109,7 +109,7 @@ def respond(
     Parameters
     ----------
     shares : that exceed each node, the last 0.
-    weights : of a price to begin with.
+    weights : weights of a price to begin with.
     pool : paths to begin with; good ones are added, and the oldest fall out.
     """
     filled, optimum = grid.filled(shares), grid.optimum(shares)

@@ -76,7 +76,7 @@ class Delays:
 
     Parameters
     ----------
-    starts : of a first schedule. Shape (n,).
+    starts : starts of a first schedule. Shape (n,).
     """
 
     def __init__(self, problem: Problem, starts: IntArray, rng: np.random.Generator) -> None:

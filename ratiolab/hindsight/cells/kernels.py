@@ -75,9 +75,9 @@ class Rows(NamedTuple):
 
     Parameters
     ----------
-    time : of each row.
+    time : time of each row.
     pieces : 0 for the row of memory; k for the row that lets k large pieces of it run.
-    price : of a unit of weight, units of cost.
+    price : price of a unit of weight, units of cost.
     """
 
     time: IntArray

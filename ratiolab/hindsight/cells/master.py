@@ -19,7 +19,7 @@ class Master:
 
     Parameters
     ----------
-    starts : of a schedule, whose columns make the program feasible. Shape (n,).
+    starts : starts of a schedule, whose columns make the program feasible. Shape (n,).
     """
 
     def __init__(self, problem: Problem, starts: IntArray, params: CellsParams) -> None:

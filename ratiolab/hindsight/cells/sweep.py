@@ -131,7 +131,7 @@ def least_path(guide: Guide, arrival: IntArray, width: int) -> IntArray:
 
     Parameters
     ----------
-    arrival : of each request, rounds: it starts no earlier. Shape (n,).
+    arrival : arrival of each request, rounds: it starts no earlier. Shape (n,).
     """
     starts, full = np.array(arrival), 2 ** len(arrival) - 1
     k = cell = 0

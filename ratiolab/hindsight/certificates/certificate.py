@@ -116,7 +116,7 @@ class PathCertificate(_DualClaim):
 
     Parameters
     ----------
-    unit : of multipliers: their scaling factor.
+    unit : scaling factor of the multipliers.
     passes : requests that each pass makes start exactly once, a bit each. All go backward in time,
         each bounded by the completion bounds of the passes before.
     width : states that a layer may keep of the only pass, which watches no request and merges all
@@ -164,7 +164,7 @@ class SecondsCertificate(_Claim):
         cache read.
     tick : picoseconds of a tick of the instance.
     unit : picoseconds of the unit of all times below.
-    width : of a cell of time.
+    width : width of a cell of time.
     groups : into which the tokens of a request after its first are divided.
     row : tokens and rounds of a growth row, which only ``restart`` allows; (0, 0) for none.
     levels : works between which pairs of prefilled requests are told apart, falling.

@@ -327,7 +327,7 @@ class _Group(NamedTuple):
     size : their work, units.
     length : units in which it can be done at least.
     earliest : first cell, from that of the arrival on.
-    price : of a unit of it in each cell.
+    price : price of a unit of it in each cell.
     """
 
     size: int

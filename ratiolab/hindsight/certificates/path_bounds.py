@@ -188,7 +188,7 @@ class Trail:
     Attributes
     ----------
     came : rows of the layer before that the first states came from.
-    number : of all states.
+    number : number of all states.
     """
 
     def __init__(self, came: IntArray, total: IntArray) -> None:

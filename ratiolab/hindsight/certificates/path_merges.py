@@ -30,7 +30,7 @@ def merged(
 
     Parameters
     ----------
-    price : of tokens at the next time, the one after, ...
+    price : price of tokens at the next time, the one after, ...
     later : what each pair will still pay.
     now, capacity : of states to which starts may be added, what each pair pays of the capacity of
         the next time, at its age before, and that capacity; else zeros.

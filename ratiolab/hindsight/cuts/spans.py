@@ -61,7 +61,7 @@ def split(
     edges : first times of the spans, rising from 1, and T + 1.
     loads : amount of each item at times 0..T, shape (T + 1, items).
     rows, duals : rows of the program and their duals, at least 0.
-    weights : of the items in each table, over its cap, shape (tables, items).
+    weights : weights of the items in each table, over its cap, shape (tables, items).
     """
     table, begin, end = np.array(rows, np.int64).reshape(-1, 3).T
     rate = duals / (end - begin)

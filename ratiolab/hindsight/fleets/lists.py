@@ -73,7 +73,7 @@ def improved(
 
     Parameters
     ----------
-    seed : of the moves.
+    seed : seed of the moves.
     moves : in all; by default as many as for one replica, fewer when runs are long.
     stop : asked between parts of the search; True ends it.
     """

@@ -26,7 +26,7 @@ class FleetProgram:
     Parameters
     ----------
     program : the program.
-    memories : of the replicas, tokens.
+    memories : memories of the replicas, tokens.
     column, replica : column of the program of one replica, and the replica, of each column.
     """
 

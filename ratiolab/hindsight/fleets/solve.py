@@ -74,7 +74,7 @@ def solve_fleet(
     time_limit : seconds in all.
     node_limit : nodes of the search tree of each program; HiGHS only.
     backend : "highs", or "pulp" or "pulp:SOLVER" for the program written a second time.
-    seed : of the search over lists and of the solver.
+    seed : seed of the search over lists and of the solver.
     progress : called when a stage begins and whenever a bound gets better.
 
     Raises

@@ -62,7 +62,7 @@ class CapacityPrices:
 
         Parameters
         ----------
-        multipliers : of each request, rounds.
+        multipliers : multipliers of each request, rounds.
         """
         weight = self._weights(multipliers[self.owner] - self.latency)
         denominator = self.duals.denominator

@@ -78,7 +78,7 @@ class Step(NamedTuple):
     due, due_after : of each bit's request, least rho of starts from t on, and from t + 1 on.
     critical : bits of requests.
     slack : R at t + 1.
-    limit : of the sweep.
+    limit : limit of the sweep.
     kept : bits whose requests are those of the step before.
     later : sum of the least costs of all critical requests that have no bit yet.
     """

@@ -111,7 +111,7 @@ def groups(settled, tokens, rows, price, number):  # type: ignore[no-untyped-def
     Parameters
     ----------
     tokens : at the next time, the one after, ..., a byte each.
-    price : of a token at each of these times, as far as it counts.
+    price : price of a token at each of these times, as far as it counts.
     """
     order, n = rows.copy(), len(rows)
     low, high = np.zeros((2, len(price)), np.uint8)

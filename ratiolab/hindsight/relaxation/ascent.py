@@ -138,7 +138,7 @@ def ascend(
     Parameters
     ----------
     start : duals to begin with, shape (1 + rows, buckets); buckets are a multiple of the coarsest.
-    steps : of the ascent at most; fewer without a limit, when each looks at many starts.
+    steps : steps of the ascent at most; fewer without a limit, when each looks at many starts.
     seconds : at most, or None for no limit.
     patience : steps without a better bound before the target comes closer.
     enough : asked before each step with the best value so far; True ends the ascent.

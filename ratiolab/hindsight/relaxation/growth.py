@@ -59,7 +59,7 @@ def dual_bound(
     Parameters
     ----------
     upper : total latency of a known schedule; it ends the ascent when reached.
-    steps : of the ascent; 0 for the prices that it begins with.
+    steps : steps of the ascent; 0 for the prices that it begins with.
     stop : asked before each step; True ends the ascent.
 
     >>> dual_bound(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), 12).bound

@@ -42,7 +42,7 @@ class Setting(NamedTuple):
 
     Parameters
     ----------
-    weight : of idle memory, between 0 and 1.
+    weight : weight of idle memory, between 0 and 1.
     delay, size_delay : rounds by which a request is expected to start late: whatever its prompt,
         and for each 4,000 tokens of it.
     horizon : rounds after a start for which idle memory counts.

@@ -70,7 +70,7 @@ class Guide(NamedTuple):
 
     Parameters
     ----------
-    price : of a token in each bucket of ``width`` times.
+    price : price of a token in each bucket of ``width`` times.
     sums : sums over times 0..T of the price and of price times time, shape (T + 1, 2).
     room : tokens that the prices expect to be used.
     memory : tokens that there are.

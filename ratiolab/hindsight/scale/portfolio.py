@@ -233,7 +233,7 @@ def priced_use(schedule: Schedule, prices: FloatArray, width: int) -> float:
 
     Parameters
     ----------
-    prices : of buckets of ``width`` times from the first arrival on.
+    prices : prices of buckets of ``width`` times from the first arrival on.
     """
     begin = int(schedule.instance.arrival.min()) + 1
     use = schedule.usage()[begin : begin + len(prices) * width]

@@ -54,7 +54,7 @@ class FleetSimulation(Result):
     fleet : what was served.
     policy, router, seed : what was run.
     outcome : ``complete``, or how the first replica that failed ended.
-    replica : of each request, shape (n,); -1 when it never left the central queue.
+    replica : replica of each request, shape (n,); -1 when it never left the central queue.
     parts : the run of each replica that had requests, by replica; requests numbered anew.
     decisions : how often policies were asked.
     preemption, clock : as for `ratiolab.online.simulation.Simulation`.

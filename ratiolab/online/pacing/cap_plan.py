@@ -26,7 +26,7 @@ class CapPlan:
     Parameters
     ----------
     survival : of the lengths.
-    prompts : of the requests, ascending.
+    prompts : prompts of the requests, ascending.
     ended : volumes of requests that ended, ascending.
     lower : the least length.
     memory : the most that a request holds.

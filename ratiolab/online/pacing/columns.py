@@ -19,7 +19,7 @@ class Columns:
 
     Attributes
     ----------
-    tokens : of all at time t: tokens + number of requests * t.
+    tokens : tokens of all at time t: tokens + number of requests * t.
     """
 
     def __init__(self) -> None:

@@ -72,7 +72,7 @@ class _Kind:
 
     Parameters
     ----------
-    prompts : of arrived requests, ascending.
+    prompts : prompts of arrived requests, ascending.
     ended : volumes of ended requests, ascending.
     lower : the least length that one may have.
     known : ended, oldest age and arrivals when the plan was made.

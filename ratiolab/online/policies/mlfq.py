@@ -45,7 +45,7 @@ class MLFQ(Policy):
     Parameters
     ----------
     slice : rounds in the first queue, at least 1.
-    ratio : of the slices of two queues in a row, at least 2.
+    ratio : ratio of the slices of two queues in a row, at least 2.
     queues : number of queues, at least 1.
     prompt : tokens of a prompt that are prefilled in the time of a decoding round, at least 1. The
         default is, to tens, that of the one clock that was measured, a 70B model's, for 12 requests

@@ -65,7 +65,7 @@ class Reading:
     ----------
     text : what is changed, for tables.
     group : workload, policy, optimum or incumbent.
-    settings : of the generators, for models 1 and 2.
+    settings : settings of the generators, for models 1 and 2.
     outputs : from the room M - s of each request, least and most outputs, drawn uniformly.
     key : MC-SF sorts by it, equal keys in the order of the file.
     skip : whether MC-SF passes over misfits.

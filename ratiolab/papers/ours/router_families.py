@@ -93,7 +93,7 @@ def thin_and_others(output: int) -> Bad:
 
     Parameters
     ----------
-    output : of the thin request, even.
+    output : output of the thin request, even.
     """
     memory, last, rows = 2 * output, 3 * output // 5, _Rows()
     rows.add(0, 0, output, 0)

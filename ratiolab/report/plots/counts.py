@@ -12,7 +12,7 @@ def counts(groups: Mapping[str, Mapping[str, int]], colours: Mapping[str, str]) 
     Parameters
     ----------
     groups : by group, the counts by category.
-    colours : of the categories, in the order of the segments.
+    colours : colours of the categories, in the order of the segments.
     """
     figure = new_chart((7, 1.2 + 0.35 * len(groups)))
     ax = figure.subplots()
