@@ -34,7 +34,7 @@ def opened(words: str = "local", workers: int = -1) -> Iterator[Executor]:
     words : ``local``: processes of this machine. ``dask=ADDRESS``: the cluster of this scheduler.
         ``dask``: the cluster that Dask's own settings name (``DASK_SCHEDULER_ADDRESS``), else one
         of this machine that is started for the purpose.
-    workers : number of workers of ``local``, and of ``dask`` where it starts a cluster; -1 takes all cores.
+    workers : processes of ``local``, and of a cluster that ``dask`` starts; -1 takes all cores.
 
     Raises
     ------

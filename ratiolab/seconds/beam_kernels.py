@@ -63,10 +63,10 @@ class Taste(NamedTuple):
 
     Parameters
     ----------
-    states : of a span that are gone on with.
+    states : largest number of states of a span that are expanded.
     candidates : requests that a state may start next.
     ahead : batches in which idle memory is foreseen.
-    weight : weight of it.
+    weight : weight of foreseen idle memory.
     span : picoseconds in which states are compared.
     """
 

@@ -324,10 +324,10 @@ class _Group(NamedTuple):
 
     Parameters
     ----------
-    size : their work, units.
+    size : work of the requests, units.
     length : units in which it can be done at least.
     earliest : first cell, from that of the arrival on.
-    price : price of a unit of it in each cell.
+    price : price of a unit of work in each cell.
     """
 
     size: int
