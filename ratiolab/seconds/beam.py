@@ -46,6 +46,9 @@ CHUNK = 1000
 LARGEST = 2 * 10**8
 """Bytes of the states of a beam, or of the snapshots of an annealing, at most."""
 
+WIDEST = LARGEST // (4 * 3 * 8 * CANDIDATES)
+"""Most states that a beam keeps: the log of its starts takes `LARGEST` bytes."""
+
 
 class Setting(NamedTuple):
     """How a beam compares states.
@@ -196,7 +199,7 @@ def beams(
         ranked = []
         for place, setting in enumerate(settings):
             left = (1 - used()) * seconds
-            if longest * width > left or left <= 0:
+            if longest * width > left or left <= 0 or width > WIDEST:
                 return found
             guide = guide_of(instance, clock, parts, setting)
             total, starts, _ = started(timed, guide, setting, width, used)

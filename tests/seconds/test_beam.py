@@ -120,6 +120,12 @@ def test_without_time_there_is_no_beam():
     assert beams(instance, clock, timed_of(instance, clock), lambda: 1.0, 1.0) is None
 
 
+def test_beams_of_few_requests_grow_no_wider_than_memory_allows() -> None:
+    four = Instance("four", 9, [0, 0, 0, 0], [3, 1, 4, 1], [2, 6, 3, 5])
+    timed = timed_of(four, LLAMA2_70B_2XA100)
+    assert beams(four, LLAMA2_70B_2XA100, timed, lambda: 0.0, 1.0) is not None
+
+
 @pytest.mark.parametrize("n", [150, 20_000])
 def test_a_beam_asks_for_the_time_after_each_thousand_states_however_many_wait(n):
     """So it ends in time: a thousand states take a moment."""
