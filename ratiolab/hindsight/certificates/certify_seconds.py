@@ -324,7 +324,7 @@ class _Group(NamedTuple):
 
     Parameters
     ----------
-    size : work of the requests, units.
+    size : work of the tokens, units.
     length : units in which it can be done at least.
     earliest : first cell, from that of the arrival on.
     price : price of a unit of work in each cell.
