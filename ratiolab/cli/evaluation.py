@@ -175,6 +175,8 @@ def evaluate(
             made = made.without_ratio_of_log()
     told = [] if log is None else log_lines(log, dropped, requests)
     lines = [] if found is None else found.lines()
+    if clock != "unit" and (search or effort):
+        lines += _without_beams(len(instance))
     proof = made.certificate if made.promise is None else made.promise.proof
     if certificate is not None and proof is not None:
         lines.append(written(proof, certificate, len(instance), None if log is None else clock))
@@ -245,6 +247,17 @@ def require_report(report: Path | None) -> None:
 
         require_report_format(report)
         require_no_folder(report)
+
+
+def _without_beams(requests: int) -> list[str]:
+    """Return a sentence if the search for a schedule under a clock leaves out its beams."""
+    from ratiolab.seconds.beam import MOST_REQUESTS
+
+    if requests <= MOST_REQUESTS:
+        return []
+    return [
+        f"The schedule was searched without beams, which take up to {MOST_REQUESTS:,} requests."
+    ]
 
 
 def evaluated(

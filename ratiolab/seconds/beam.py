@@ -46,6 +46,9 @@ CHUNK = 1000
 LARGEST = 2 * 10**8
 """Bytes of the states of a beam, or of the snapshots of an annealing, at most."""
 
+MOST_REQUESTS = LARGEST // (4 * COARSE)
+"""Most requests of a beam: those for which there is room for `COARSE` cells."""
+
 WIDEST = LARGEST // (4 * 3 * 8 * CANDIDATES)
 """Most states that a beam keeps: the log of its starts takes `LARGEST` bytes."""
 
@@ -188,7 +191,7 @@ def beams(
     -------
     Starts; None when there is not enough time or memory for any beam.
     """
-    if cells_of(instance) < COARSE:
+    if len(instance) > MOST_REQUESTS:
         return None
     parts = parts_of(instance, clock, refills=False, groups=1)
     least, found = np.inf, None

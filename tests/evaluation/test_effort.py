@@ -11,6 +11,7 @@ from ratiolab.hindsight.certificates.io import read_certificate
 from ratiolab.model import Instance, write_instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA2_70B_2XA100
+from ratiolab.seconds import beam
 from ratiolab.seconds.both_ends import both_ends
 from ratiolab.seconds.order_search import total_seconds
 from ratiolab.workloads.generators import generate
@@ -90,3 +91,12 @@ def test_the_command_writes_a_certificate_that_certify_proves(busy, tmp_path, ca
     assert certify(claim, busy) / 10**12 / len(busy) == pytest.approx(low)
     assert low < high
     assert ended_with(*asked, "--effort", 0) == 2
+
+
+@pytest.mark.parametrize(("most", "said"), [(119, True), (120, False)])
+def test_a_log_that_is_too_long_for_beams_is_told(most, said, busy, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(beam, "MOST_REQUESTS", most)
+    write_instance(busy, tmp_path / "log.json")
+    asked = ("evaluate", tmp_path / "log.json", "--clock", "llama2-70b-2xa100")
+    assert ended_with(*asked, "--policies", "fcfs", "--effort", 0.2) == 0
+    assert ("searched without beams" in capsys.readouterr().out) == said
