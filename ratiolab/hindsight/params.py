@@ -121,8 +121,9 @@ class CellsParams:
     ----------
     annealings : of lists with delays between two passes, where no second thread makes them: about
         a second for a dozen requests.
-    cells : least number of cells of the first level up to the makespan: wide cells have many sets
-        of starts, narrow ones many labels.
+    cells, widths : least number of cells of the first level up to the makespan, and how many widths
+        of its cells, by factors of two, the first passes try. Later passes take the width that
+        proved most: wide cells have many sets of starts, narrow ones many labels.
     width : labels of a layer in the first pass, about a second of work.
     growth : factor from the width of a pass to the next, so that all passes before the last take a
         third of the time.
@@ -137,7 +138,8 @@ class CellsParams:
     """
 
     annealings: int = 10
-    cells: int = 12
+    cells: int = 24
+    widths: int = 3
     width: int = 10_000
     growth: int = 4
     room: int = 32_000_000

@@ -114,28 +114,40 @@ class CellProgram:
         """
         prices = Master(self.problem, starts, self.params).run(self.upper, priced)
         self._proved(prices, prices.bound, 0)
-        makespan = int((starts + self.problem.output).max())
-        first, most = self._first_width(makespan), self.params.width
-        while self._descend(prices, first, most):
+        best, first, most = -1, 0, self.params.width
+        for width in self._first_widths(int((starts + self.problem.output).max())):
+            limit = self._descend(prices, width, most)
+            if limit is None:
+                return
+            if limit > best:
+                best, first = limit, width
+        while True:
             improve()
             most *= self.params.growth
+            if self._descend(prices, first, most) is None:
+                return
 
-    def _first_width(self, makespan: int) -> int:
-        """Return the rounds of a cell of the first level, a power of two."""
-        width = 1
-        while self.params.cells * 2 * width <= makespan:
-            width *= 2
-        return width
+    def _first_widths(self, makespan: int) -> list[int]:
+        """Return the widths of a first level that the first passes try, rounds."""
+        least = 1
+        while self.params.cells * 2 * least <= makespan:
+            least *= 2
+        return [least << k for k in range(self.params.widths)]
 
     def _proved(self, prices: Prices, bound: int, width: int) -> None:
         if bound > self.lower:
             self.lower = bound
             self.found(None, Proof(bound + self.served, prices.rows, width))
 
-    def _descend(self, prices: Prices, first: int, most: int) -> bool:
-        """Go from the first level to single rounds; return whether another pass can prove more."""
+    def _descend(self, prices: Prices, first: int, most: int) -> int | None:
+        """Go from the first level to single rounds, and return the last limit.
+
+        Returns
+        -------
+        units; None when no other pass can prove more.
+        """
         if self.ended:
-            return False
+            return None
         guide, width, upper, whole = None, first, self.upper, True
         limit, slots = (upper - 1) * ONE, self._running_at_most()
         while True:
@@ -143,17 +155,18 @@ class CellProgram:
             if not level.run(self.stop, self.params.room):
                 most, whole = most // self.params.growth, False
                 if self.stop() or not most:
-                    return False
+                    return None
                 continue  # a lower limit leaves fewer labels
             limit, slots = level.limit, level.slots
             self._proved(prices, min(level.bound, self.upper), first)
             guide = level.settle()
             if not len(guide.target) or self.ended:
-                return limit < (self.upper - 1) * ONE and (whole or self.upper < upper)
+                more = limit < (self.upper - 1) * ONE and (whole or self.upper < upper)
+                return limit if more else None
             path = least_path(guide, self.problem.arrival, width)
             self._schedule(path)
             if width == 1:
-                return False
+                return None
             width //= 2
 
     def _schedule(self, path: IntArray) -> None:
