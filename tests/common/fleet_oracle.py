@@ -56,6 +56,28 @@ def largest_left_side(schedule: FleetSchedule, m0: int, w: int, credit: Fraction
     return most
 
 
+def held_growth_rows(schedule: FleetSchedule, least: Fraction) -> tuple[int, int]:
+    """Assert that a schedule obeys growth rows with the credit of the largest memory.
+
+    Parameters
+    ----------
+    least : a smaller credit, the control.
+
+    Returns
+    -------
+    How many rows are tight, and how many would be exceeded with the smaller credit.
+    """
+    memory, tight, refuted = schedule.fleet.instance.memory, 0, 0
+    for m0 in (1, 2, memory // 2, memory):
+        for w in (1, 2, 3):
+            right = m0 * sum(schedule.fleet.memories)
+            left = largest_left_side(schedule, m0, w, Fraction(memory))
+            assert left <= right
+            tight += left == right
+            refuted += largest_left_side(schedule, m0, w, least) > right
+    return tight, refuted
+
+
 def tiny_fleet(rng: np.random.Generator, most: int = 5) -> Fleet:
     """Return a fleet of up to `most` requests, with footprints of all sizes or large ones."""
     n, replicas = int(rng.integers(1, most + 1)), int(rng.integers(2, 4))
