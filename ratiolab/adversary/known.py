@@ -25,10 +25,7 @@ from ratiolab.theory.worst_case.any_prompts import svf_constant
 class Known(NamedTuple):
     """A bound on the ratio of a policy.
 
-    Parameters
-    ----------
-    value : None where the ratio is known to have no bound.
-    text : bound and source, for a table.
+    `value` is None where the ratio is known to have no bound; `text` has bound and source.
     """
 
     value: Fraction | float | None

@@ -118,10 +118,7 @@ def instance_for(target: Target, instance: Instance) -> Instance:
 def read(target: Target, folder: Path) -> Instance | None:
     """Return the instance of a target; None when there is no file.
 
-    Raises
-    ------
-    FormatError
-        when it is no instance, or none that the adversary may choose.
+    Raise FormatError when it is no instance, or none that the adversary may choose.
     """
     path = folder / f"{target.name}.json"
     if not path.exists():
@@ -154,10 +151,7 @@ def replays(
 ) -> tuple[list[Entry], list[str]]:
     """Replay the library; return its entries, and the names of targets without a file.
 
-    Parameters
-    ----------
-    only : names of targets; all when empty.
-    tell : called with the name of each target before it is replayed.
+    `only` names targets, all when empty. `tell` is called with each name before its replay.
     """
     entries, missing = [], []
     for target in targets():

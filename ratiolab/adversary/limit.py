@@ -63,11 +63,8 @@ def scaled(case: Case, factor: int) -> Case:
 class Member(NamedTuple):
     """A member of a family.
 
-    Parameters
-    ----------
-    cost : total latency of the policy, the mean over seeds; rounds.
-    lower : proven bound on the optimum.
-    upper : latency of a feasible schedule.
+    `cost` is the latency of the policy, the mean over seeds. `lower` is a proven bound on the
+    optimum, `upper` the latency of a feasible schedule.
     """
 
     factor: int
@@ -135,9 +132,7 @@ def limit_of(policy: Policy, case: Case, seeds: range = range(3)) -> Limit:
 class LimitAttack(Course):
     """The family with the largest ratio in the limit that a search found, and its members.
 
-    Parameters
-    ----------
-    best : with the policy's cost on `FACTOR` times the case, over the same.
+    `best` has the policy's cost on `FACTOR` times the case, over the same factor.
     """
 
     limit: Limit

@@ -116,10 +116,7 @@ class Search:
     def course(self) -> Course:
         """Return the result of a search that has ended.
 
-        Raises
-        ------
-        ValueError
-            when the search evaluated no case.
+        Raise ValueError when the search evaluated no case.
         """
         if self.best is None:
             raise ValueError("no case was evaluated: the budget is too small")

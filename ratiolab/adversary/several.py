@@ -61,10 +61,7 @@ def worst_of(
 
     The answer does not depend on the executor, unless a time limit or Ctrl-C ended a search. In
     processes of this machine Ctrl-C ends all searches, and what each has found by then counts.
-
-    Parameters
-    ----------
-    tell : called with each finding, as they come.
+    `tell` is called with each finding, as they come.
     """
     found: list[Attack | LimitAttack] = []
     stopped = False

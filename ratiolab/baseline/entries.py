@@ -54,10 +54,8 @@ class PinnedValue(Strict):
     def compute(self, folder: Path, *, allow_policy_files: bool = False) -> Any:
         """Return the value now.
 
-        Parameters
-        ----------
-        folder : where paths of instances and policies begin.
-        allow_policy_files : whether a file that the entry names as a policy may be run.
+        Paths of instances and policies begin in `folder`. Only with `allow_policy_files` may a file
+        run that the entry names as a policy.
         """
 
     def arguments(self) -> dict[str, Any]:

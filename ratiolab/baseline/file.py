@@ -95,10 +95,7 @@ def _lines(text: str, count: int) -> list[int]:
 def entry_of(kind: str, arguments: Mapping[str, str]) -> Entry:
     """Return an entry without a value, its arguments given as words; numbers are read as such.
 
-    Raises
-    ------
-    ValueError
-        names the argument, value and rule.
+    Raise ValueError that names the argument, value and rule.
     """
 
     def read(word: str) -> Any:

@@ -13,11 +13,7 @@ from ratiolab.baseline.file import Placed, Unreadable
 class Judged:
     """An entry of a baseline with what became of it.
 
-    Parameters
-    ----------
-    value : computed now; None when it cannot be.
-    drift : how it differs from the pinned one.
-    reason : why it cannot be computed.
+    `drift` says how the value differs from the pinned one, `reason` why it cannot be computed.
     """
 
     placed: Placed

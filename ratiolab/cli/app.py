@@ -185,12 +185,7 @@ def load(
 
 
 def showing(display: "Progress", given: "Instance | Fleet", what: str = "total") -> "Report":
-    """Return a reporter of a solve that shows the interval while it shrinks.
-
-    Parameters
-    ----------
-    what : the objective.
-    """
+    """Return a reporter of a solve that shows the interval while it shrinks."""
     task = display.add_task(given.headline)
     kind = "optimum" if what == "total" else what
 
@@ -250,9 +245,7 @@ def _console(width: int | None) -> "Console":
 def progress(*, silent: bool = False, bar: bool = False) -> "Iterator[Progress]":
     """Show progress on standard error, silent also when that is not a terminal.
 
-    Parameters
-    ----------
-    bar : whether it is known how much of a task is done.
+    A `bar` needs to know how much of a task is done.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn

@@ -193,9 +193,7 @@ def written(
 ) -> str:
     """Write the proof of a bound, and return in words what it proves and how to check it.
 
-    Parameters
-    ----------
-    cut : the clock under which a log became an instance; None for an instance.
+    `cut` is the clock under which a log became an instance, or None for an instance.
     """
     from ratiolab.hindsight.certificates.certificate import InTimeCertificate
     from ratiolab.hindsight.certificates.io import write_certificate
@@ -320,11 +318,8 @@ def deliver(
 ) -> None:
     """Write the requested report, and print an evaluation.
 
-    Parameters
-    ----------
-    lines : sentences below the recommendation.
-    more : further data of the JSON object.
-    log : what was understood of the log, sentences.
+    `lines` stand below the recommendation. `log` says what was understood of the log, `more` has
+    further data of the JSON object.
     """
     from rich.text import Text
 

@@ -70,14 +70,9 @@ def evaluate_replicas(
 ) -> None:
     """Evaluate policies behind routers, write the requested report, and print the answer.
 
-    Parameters
-    ----------
-    options : clock, preemption and runs of `ratiolab.evaluation.fleets.evaluate_fleet`.
-    refused : options of the command that are for one replica, with their values.
-    log : sentences on what was understood of a log.
-    more : those sentences as plain data.
-    lower : a proven lower bound on the mean latency.
-    prove : writes the proof of the requests in time, if that is wanted, and says so.
+    `options` are clock, preemption and runs of `ratiolab.evaluation.fleets.evaluate_fleet`.
+    `refused` are options for one replica, with their values. `prove` writes the proof of the
+    requests in time, if that is wanted.
     """
     from rich.text import Text
 
@@ -131,9 +126,7 @@ def compare_replicas(
 ) -> None:
     """Compare policies behind routers with the optimum of all replicas, or a bound under a clock.
 
-    Parameters
-    ----------
-    limits : limits of the solve, which rounds and ``restart`` allow.
+    `limits` are those of the solve, which unit rounds and ``restart`` allow.
     """
     from ratiolab.hindsight.fleets.solve import solve_fleet
 

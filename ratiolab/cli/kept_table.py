@@ -48,12 +48,8 @@ def fill_table(
 ) -> None:
     """Compute the rows that a table lacks, and write table, page and figure.
 
-    Parameters
-    ----------
-    name : name of the rows: what is counted.
-    compute : returns all rows; it receives the known rows, a progress display, and a function that
-        keeps the rows so far.
-    anew : whether known rows are computed again.
+    `compute` returns all rows; it receives the known rows, a progress display, and a function that
+    keeps the rows so far. With `anew`, known rows are computed again.
     """
     from ratiolab.report.plots import save
 

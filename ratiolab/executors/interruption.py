@@ -81,9 +81,7 @@ def _insist(group: str) -> None:
 def interrupt(group: str) -> int:
     """Raise KeyboardInterrupt in all calls of a group; none begins here after this.
 
-    Returns
-    -------
-    The number of calls that were running, 0 when the group has been interrupted before.
+    Return the number of calls that were running, 0 when the group has been interrupted before.
     """
     with _lock:
         if group in _stopped:

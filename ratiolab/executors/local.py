@@ -20,9 +20,7 @@ from ratiolab.executors.executor import Answer, Calls, Executor, Item
 class Local(Executor):
     """Processes of this machine; a single one is this process itself.
 
-    Parameters
-    ----------
-    workers : number of processes; -1 takes all cores.
+    -1 workers take all cores.
     """
 
     workers: int = -1

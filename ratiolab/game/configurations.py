@@ -88,10 +88,7 @@ class Arena:
 def arena(game: Game, most: int = MOST_CONFIGURATIONS) -> Arena:
     """Return all configurations that can be reached.
 
-    Raises
-    ------
-    MemoryError
-        when there are more than `most`.
+    Raise MemoryError when there are more than `most`.
     """
     start = (Sort(WAITING, game.lower - 1),) * game.requests
     place = {start: 0}

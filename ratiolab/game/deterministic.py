@@ -29,10 +29,7 @@ FAR = 2**60
 class Deterministic:
     """The value of the game for deterministic policies, with the table that proves it.
 
-    Parameters
-    ----------
-    value : exact.
-    table : W times the denominator of the value, of each configuration; integers.
+    `table` has W times the denominator of the value, for each configuration.
     """
 
     arena: Arena = field(repr=False)

@@ -105,11 +105,8 @@ def randomised_value(
 ) -> Randomised:
     """Return the value for policies with randomness, exact or between two fractions.
 
-    Parameters
-    ----------
-    multisets : what the adversary may end with; by default everything. With fewer the lower bound
-        stays valid, and there is no upper one.
-    rounds : new policies at most.
+    `multisets` are what the adversary may end with, by default all; with fewer the lower bound
+    stays valid, and there is no upper one. At most `rounds` new policies are tried.
 
     Ctrl-C ends the search for policies; the policies found by then bound the value.
 

@@ -42,11 +42,8 @@ CURVES = ((2, 20), (3, 9), (4, 6))
 class Row(NamedTuple):
     """Values of one game.
 
-    Parameters
-    ----------
-    deterministic : exact.
-    least, most : what the value with randomness lies between, equal where it is exact; None where
-        it was not computed.
+    The value with randomness lies between `least` and `most`, which are None where it was not
+    computed.
     """
 
     game: Game

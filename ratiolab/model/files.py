@@ -42,11 +42,7 @@ class FormatError(ValueError):
 class Content:
     """Content of a file, read once: a pipe cannot be read again.
 
-    Parameters
-    ----------
-    name : name of the file, for messages.
-    data : its bytes, unpacked.
-    digest : SHA-256 of its bytes as they were, hexadecimal.
+    `digest` is the SHA-256 of the bytes before they were unpacked.
     """
 
     name: str
@@ -107,14 +103,8 @@ def read_text(path: PathLike, largest: int | None = None) -> str:
 def read_content(path: PathLike, largest: int | None = None) -> Content:
     """Return what a file holds, or standard input for the name ``-``, unpacked.
 
-    Parameters
-    ----------
-    largest : how many bytes it may have; by default `LARGEST_FILE`.
-
-    Raises
-    ------
-    FormatError
-        when the file is not there, too large, a folder, a named pipe, or not whole.
+    By default at most `LARGEST_FILE` bytes are read. Raise FormatError when the file is not there,
+    too large, a folder, a named pipe, or not whole.
     """
     largest = LARGEST_FILE if largest is None else largest
     name = STANDARD_INPUT if str(path) == "-" else str(path)
@@ -160,12 +150,8 @@ def csv_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """Return line number and values of each row of a CSV text, the header first.
 
-    Parameters
-    ----------
-    most : rows below the header that are read.
-    delimiter : between the values of a row.
-    comment : how lines begin that are left out below the header, unless they have as many values.
-    unique : whether a name that the header has twice is refused.
+    Lines that begin with `comment` are left out below the header, unless they have as many values.
+    With `unique`, a name that the header has twice is refused.
     """
     if "\0" in text:
         raise ValueError("holds a NUL byte: is not CSV")
@@ -196,15 +182,8 @@ def csv_table(
 ) -> list[Row]:
     """Return the rows of a CSV file whose columns must be these, in this order.
 
-    Parameters
-    ----------
-    parse : makes a row of the text in each column; `ValueError` for what breaks a rule. Its second
-        argument is the number of the line.
-
-    Raises
-    ------
-    FormatError
-        with file and rule, and the line where there is one.
+    `parse` makes a row of the text in each column and the number of the line, and raises ValueError
+    for what breaks a rule. Raise FormatError with file and rule, and the line where there is one.
     """
     try:
         rows = csv_rows(read_text(path))

@@ -152,10 +152,8 @@ def fleet_of(instance: Instance, replicas: int | Sequence[int]) -> Instance | Fl
 def replicas_of(given: Instance | Fleet) -> tuple[Instance, int]:
     """Return the requests of an instance or a fleet, and the number of equal replicas.
 
-    Raises
-    ------
-    ValueError
-        when memories differ: a caller that knows one memory alone would claim something false.
+    Raise ValueError when memories differ: a caller that knows one memory alone would claim
+    something false.
 
     >>> replicas_of(Fleet(Instance("one", 9, [0], [2], [5]), 3))
     (Instance(name='one', memory=9), 3)

@@ -14,11 +14,8 @@ NEAREST = 3
 def unknown(what: str, name: object, known: Iterable[str], listing: str = "") -> str:
     """Return the message for an unknown name.
 
-    Parameters
-    ----------
-    what : kind of thing that has such a name, as in ``policy``.
-    known : the names that there are.
-    listing : command that lists them, in backticks.
+    `what` is the kind of thing, as in ``policy``. `listing` is the command that lists the known
+    names, in backticks.
 
     Examples
     --------

@@ -29,15 +29,9 @@ MOST_LAYERS = 3
 def unpacked(data: bytes, largest: int, packed: bool = False) -> bytes:
     """Return bytes without what packs them, or as they are when nothing does.
 
-    Parameters
-    ----------
-    largest : how many bytes are unpacked before the rest is left; one more tells that there is one.
-    packed : whether the name says that gzip packs them.
-
-    Raises
-    ------
-    ValueError
-        when the pack is not whole, has several files, or is of a kind that cannot be opened here.
+    At most `largest` + 1 bytes are unpacked: the last one tells that there are too many. `packed`
+    says that the name of the file is that of a gzip file. Raise ValueError when the pack is not
+    whole, has several files, or is of a kind that cannot be opened here.
     """
     if packed and not data.startswith(b"\x1f\x8b"):
         raise ValueError("is not a whole gzip file")

@@ -43,12 +43,8 @@ def last_starts_in_time(instance: Instance) -> IntArray:
 def in_time(schedule: Schedule) -> NDArray[np.bool_]:
     """Return which requests a schedule completes and serves by their dates, shape (n,).
 
-    The first token counts when it is first made, in a run that is evicted later, too.
-
-    Raises
-    ------
-    ValueError
-        when the instance has neither column of dates: then no request can be late.
+    The first token counts when it is first made, in a run that is evicted later, too. Raise
+    ValueError when the instance has neither column of dates: then no request can be late.
     """
     instance, done = schedule.instance, schedule.completion
     require_dates(instance)

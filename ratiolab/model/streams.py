@@ -33,20 +33,11 @@ def stream(seed: int, purpose: Purpose, *which: int) -> np.random.Generator:
     """Return the random numbers of a seed for one purpose, as a generator of numpy.
 
     SHA-256 of its word distinguishes a purpose from all others, in the spawn key of numpy's
-    `SeedSequence`: streams of different purposes are independent, and a new purpose changes none
-    of them. The key of ``instance`` is empty: a seed gives the instance that numpy's default
-    generator of this seed has always given, so instances that are stored can be drawn again.
-
-    Parameters
-    ----------
-    seed : at least 0.
-    purpose : one of `Purpose`.
-    which : tells streams of one purpose apart, as the number of a request does; each at least 0.
-
-    Raises
-    ------
-    ValueError
-        when the purpose is unknown or a number is negative.
+    `SeedSequence`: streams of different purposes are independent, and a new purpose changes none of
+    them. The key of ``instance`` is empty: a seed gives the instance that numpy's default generator
+    of this seed has always given, so instances that are stored can be drawn again. `which`
+    distinguishes streams of one purpose, as the number of a request does. Raise ValueError when the
+    purpose is unknown or a number is negative.
 
     >>> draws = [stream(7, purpose).integers(1000) for purpose in ("instance", "predictions")]
     >>> [int(drawn) for drawn in draws]

@@ -81,10 +81,7 @@ def read_file(
 ) -> Kind:
     """Return a JSON file of a format, at most `largest` bytes, as this type.
 
-    Raises
-    ------
-    FormatError
-        one line that names file, field, value and rule.
+    Raise FormatError, one line that names file, field, value and rule.
     """
     text = read_text(path, largest)
     try:

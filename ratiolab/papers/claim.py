@@ -81,11 +81,7 @@ def decided(
 def possible(computed: str, impossible: Sequence[object] = (), words: str = "{}") -> ClaimResult:
     """Return `undecided` for printed figures, or `false` when some are impossible.
 
-    Parameters
-    ----------
-    computed : words when no figure is impossible.
-    impossible : figures that are; the first is the witness.
-    words : words with a slot for the witness.
+    `words` has a slot for the first of the impossible figures, which is the witness.
     """
     if impossible:
         first = str(impossible[0])
@@ -187,10 +183,7 @@ class Claim:
     def check(self, variant: Any, slow: bool = False) -> ClaimResult:
         """Decide a variant of the statement; `slow` spends minutes where the check can use them.
 
-        Raises
-        ------
-        ValueError
-            when the result says that it is proved and the claim points to no proof.
+        Raise ValueError when the result says that it is proved and the claim points to no proof.
         """
         result = self.decide(variant, slow=slow) if self.searches else self.decide(variant)
         if result.scope.startswith(PROVED) and self.proof is None:

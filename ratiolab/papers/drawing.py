@@ -89,9 +89,7 @@ class Enclosures:
 def ratio_enclosures(runs: pd.DataFrame, panel: str, by: str, *, missing: str = "") -> Enclosures:
     """Return the chart of intervals of cost / OPT, from runs with their bounds.
 
-    Parameters
-    ----------
-    missing : what is written where a label has no ratio in a panel.
+    `missing` is written where a label has no ratio in a panel.
     """
     low, high = (intervals(runs, [panel, by], f"ratio_{end}") for end in ("low", "high"))
     table = high.rename(columns={"mean": "top"}).assign(bottom=low["mean"])

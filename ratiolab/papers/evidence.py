@@ -45,12 +45,8 @@ def simulated(
     """Simulate ratios of a policy to H-SF, with 99% Student intervals over seeds.
 
     All requests are present at round 0, without prompts; M and n are `MEMORY` and `REQUESTS` times
-    the longest output. These sizes are finite: a limit for large M is only approached.
-
-    Parameters
-    ----------
-    x, cases : where a point stands, and the lengths it is simulated on.
-    scale : what each ratio is multiplied with.
+    the longest output. These sizes are finite: a limit for large M is only approached. Each ratio
+    is multiplied with its `scale`.
     """
     found = [
         measured(policy, case, 0, MEMORY * case.upper, REQUESTS * case.upper, SEEDS)

@@ -33,10 +33,8 @@ QUICK = "**A quick run: too small to judge anything by. It has no verdicts.**\n\
 class Experiment:
     """An experiment of a paper, or one of our own: three files of one name.
 
-    Parameters
-    ----------
-    module : computes what the page says; files of the same name beside it hold the study
-        (``.toml``) and the template of the page (``.md``), whose head names the experiment.
+    The module computes what the page says. Files of the same name beside it hold the study
+    (``.toml``) and the template of the page (``.md``), whose head names the experiment.
     """
 
     module: str
@@ -134,10 +132,7 @@ def redraw(
 ) -> Path:
     """Write the page and its figures again from ``NAME.csv`` alone; nothing is run.
 
-    Raises
-    ------
-    FormatError
-        when there is no table, or `reproduce` would write another one for this study.
+    Raise FormatError when there is no table, or `reproduce` would write another one for this study.
     """
     study = experiment.study(quick=quick, traces=traces)
     return _write_page(experiment, experiment.stored(study, out), out, quick, formats)

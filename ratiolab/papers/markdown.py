@@ -35,10 +35,8 @@ def grid(
 ) -> str:
     """Return a Markdown table with a cell for each row and column.
 
-    Parameters
-    ----------
-    corner : above the headings of rows; several when such a heading is a tuple.
-    rows, columns : headings, or what `cell` is to be called with by heading.
+    A heading of rows is a tuple where the corner has several parts. If headings are a mapping,
+    `cell` is called with its values.
 
     >>> print(grid("x", [1, 2], {"square": 2, "cube": 3}, lambda x, power: x**power))
     | x | square | cube |

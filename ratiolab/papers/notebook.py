@@ -22,13 +22,7 @@ LEFT = "text-align:left;vertical-align:top"
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """An experiment that was run: its statements as a table, and its charts.
-
-    Parameters
-    ----------
-    title : that of the experiment.
-    page : what its page says.
-    """
+    """An experiment that was run: its statements as a table, and its charts."""
 
     title: str
     page: Page
@@ -50,10 +44,6 @@ def quick(name: str) -> Reproduction:
     """Run the quick version of an experiment, as ``ratiolab reproduce NAME --quick`` does.
 
     Nothing is kept on disk.
-
-    Parameters
-    ----------
-    name : a key of `ratiolab.papers.experiments`.
     """
     experiment = experiments()[name]
     study = experiment.study(quick=True)

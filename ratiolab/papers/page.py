@@ -56,13 +56,9 @@ class Page:
     def text(self, template: Path, *, judged: bool = True, **slots: Any) -> str:
         """Return the template filled with what the page holds, and with some more slots.
 
-        A page that is not judged has no verdicts; templates ask ``judged`` for words that depend
-        on figures.
-
-        Raises
-        ------
-        jinja2.UndefinedError
-            when the template names a slot that there is nothing for.
+        A page that is not judged has no verdicts; templates ask ``judged`` for words that depend on
+        figures. Raise jinja2.UndefinedError when the template names a slot that there is nothing
+        for.
         """
         page = environment(template.parent).from_string(read_template(template)[1])
         table = findings_table(self.findings, judged=judged)

@@ -30,10 +30,8 @@ def kept_columns(frame: "pd.DataFrame", figures: Sequence[str]) -> list[str]:
 def stored(path: Path, study: Study, figures: Sequence[str]) -> "pd.DataFrame":
     """Return a table, with what is the same in all of the study's cells put back.
 
-    Raises
-    ------
-    FormatError
-        when the file is not there, or not the table of these figures and of all these cells.
+    Raise FormatError when the file is not there, or not the table of these figures and of all these
+    cells.
     """
     whole = _cells(study)
     differs = _differing(whole)
@@ -51,13 +49,9 @@ def stored(path: Path, study: Study, figures: Sequence[str]) -> "pd.DataFrame":
 def take_over(path: Path, study: Study, figures: Sequence[str], store: Store) -> None:
     """Save the cells of a study that a table has and the store has not.
 
-    Fields that all cells of the study share are not in its table and cannot be compared: the
-    table has to be of this study, with fewer seeds or entries. Its rows keep their versions.
-
-    Raises
-    ------
-    FormatError
-        when the file is not there, or not a table of these figures and of such cells.
+    Fields that all cells of the study share are not in its table and cannot be compared: the table
+    has to be of this study, with fewer seeds or entries. Its rows keep their versions. Raise
+    FormatError when the file is not there, or not a table of these figures and of such cells.
     """
     names, text = _differing(_cells(study)), read_text(path)
     _read(path, text, names, figures)

@@ -122,10 +122,7 @@ def papers() -> dict[str, Paper]:
 def load_paper(path: PathLike) -> Paper:
     """Load the paper of a folder outside the package, as ``ratiolab.papers.KEY``; its files run.
 
-    Raises
-    ------
-    ValueError
-        names the folder, or file and line, and what is wrong there.
+    Raise ValueError that names the folder, or file and line, and what is wrong there.
     """
     folder = Path(path).resolve()
     key, begin = folder.name, folder / "__init__.py"

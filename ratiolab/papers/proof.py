@@ -33,12 +33,8 @@ def read_proof(paper: str, name: str) -> Proof:
     """Read a proof of a paper: ``proofs/<name>.md`` in its folder, or a docstring.
 
     The first line of a text is its title, after ``#``. A name with dots is that of a module or of a
-    function in one; ``other/name`` is a text of another paper.
-
-    Raises
-    ------
-    ValueError
-        when there is no such text or docstring.
+    function in one; ``other/name`` is a text of another paper. Raise ValueError when there is no
+    such text or docstring.
     """
     if "." in name:
         module, _, function = name.rpartition(".")

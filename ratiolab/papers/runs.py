@@ -40,11 +40,8 @@ class Ratio:
 class Runs:
     """Figures of a study's runs by place and seed.
 
-    Parameters
-    ----------
-    frame : one row a run.
-    by : columns that make up a place.
-    pair : column that says which runs of two places are compared with each other.
+    The columns `by` make up a place; `pair` says which runs of two places are compared with each
+    other.
     """
 
     def __init__(self, frame: "pd.DataFrame", by: Sequence[str], pair: str = "seed") -> None:

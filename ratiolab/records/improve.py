@@ -67,19 +67,10 @@ def improve(
 ) -> list[Try | Failure]:
     """Try to beat the records of a library for some minutes; what was tried.
 
-    Parameters
-    ----------
-    only : pattern of names, as ``jaillet2025/model-1-*``.
-    workers : processes, each with a solve of its own; or else
-    executor : where the solves run.
-    tell : called after each try, when its files are written.
-
-    Raises
-    ------
-    ValueError
-        when no instance has such a name.
-    KeyboardInterrupt
-        after Ctrl-C, when the solves that ran have ended and what they found is kept and told.
+    `only` is a pattern of names, as ``jaillet2025/model-1-*``. The solves run on the executor, or
+    else on `workers` processes. `tell` is called after each try, when its files are written. Raise
+    ValueError when no instance has such a name. Raise KeyboardInterrupt after Ctrl-C, when the
+    solves that ran have ended and what they found is kept and told.
     """
     names = [name for name in instances(store) if fnmatch(name, only)]
     if not names:

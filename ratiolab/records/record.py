@@ -75,10 +75,7 @@ HEADER = (*(column.name for column in fields(Record)), "status", "gap", "check")
 def read_records(path: PathLike) -> list[Record]:
     """Read the table; a cell that does not fit the others of its row is an error.
 
-    Raises
-    ------
-    FormatError
-        naming line, column, value and rule.
+    Raise FormatError naming line, column, value and rule.
     """
     text = read_text(path)
     try:

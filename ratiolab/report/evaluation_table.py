@@ -27,11 +27,7 @@ NOTE = (
 class Cells(NamedTuple):
     """The table of an evaluation in words.
 
-    Parameters
-    ----------
-    names : names of the columns.
-    groups : a title and the rows below it; each row has a cell for each column.
-    folded : a summary of the rows that are left out.
+    A group is a title and the rows below it; `folded` sums up the rows that are left out.
     """
 
     names: list[str]
@@ -98,9 +94,7 @@ def _folded(made: Evaluation, hopeless: list[str], yardsticks: list[str]) -> lis
 def evaluation_table(made: Evaluation, width: int | None = None) -> Table:
     """Return the policies that are ready to deploy, then policies that need more, then the log.
 
-    Parameters
-    ----------
-    width : letters in a line; columns that do not fit are left out, for half a number is none.
+    Columns that do not fit into `width` letters are left out.
     """
     names, groups, _ = cells(made)
     rows = [row for _, group in groups for row in group]

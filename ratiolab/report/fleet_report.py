@@ -69,9 +69,7 @@ def _bound(made: FleetEvaluation) -> list[str]:
 def fleet_table(made: FleetEvaluation, width: int | None = None) -> Table:
     """Return the rows of an evaluation of several replicas, the best first.
 
-    Parameters
-    ----------
-    width : letters in a line; the last columns are left out where they do not fit.
+    The last columns are left out where they do not fit into `width` letters.
     """
     header = _header(made)
     rows = [*(_cells(made, row) for row in made.rows), _bound(made)]

@@ -41,11 +41,8 @@ def comparison_table(comparison: "Comparison", width: int | None = None) -> Tabl
     """Return a table with one row for each policy: latency, ratio to the optimum, evictions, TTFT.
 
     Policies that can be deployed come first, then policies that know every output length, each
-    group in the order of the total latency.
-
-    Parameters
-    ----------
-    width : letters in a line; columns that do not fit are left out, for half a number is none.
+    group in the order of the total latency. Columns that do not fit into `width` letters are left
+    out.
     """
     groups = [[_comparison_row(row) for row in rows] for _, rows in comparison.groups]
     rows = [row for group in groups for row in group]
@@ -111,10 +108,7 @@ WORDS = {
 def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
     """Return a table of the requests' times, means over complete runs; a caption has the rest.
 
-    Parameters
-    ----------
-    runs : of each run, what `ratiolab.online.metrics.summary` found.
-    unit : unit of the times, ``rounds`` or ``seconds``.
+    `runs` has what `ratiolab.online.metrics.summary` found of each run.
     """
     import pandas as pd
 
@@ -174,9 +168,7 @@ def routers_table(routers: Iterable[Mapping[str, Any]]) -> Table:
 def folding_table(*names: str, show_lines: bool = True, keys: Iterable[str] = ()) -> Table:
     """Return a table without rows yet, whose cells are folded rather than cut.
 
-    Parameters
-    ----------
-    keys : keys of the first column, which is wide enough for all of them: they are to be copied.
+    The first column is wide enough for all `keys`, which are to be copied.
     """
     table = Table(show_lines=show_lines)
     for number, name in enumerate(names):

@@ -20,15 +20,7 @@ KEPT = 16
 
 @lru_cache(maxsize=KEPT)
 def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
-    """Return the instance of a workload.
-
-    Parameters
-    ----------
-    workload : a kind of `ratiolab.workloads.generators.KINDS`, ``trace`` or ``instance``.
-    settings : a JSON object, as `checked` returns it.
-    seed : seed of everything that is drawn.
-    folder : where the file of a trace or an instance is.
-    """
+    """Return the instance of a workload."""
     given = json.loads(settings)
     predict, tick = given.pop("predict", None), given.pop("tick_seconds", None)
     given.pop("sha256", None)  # part of the name, so that a changed file is another instance
@@ -46,10 +38,7 @@ def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
 def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a workload, all checked; a kind's own defaults are stated.
 
-    Raises
-    ------
-    ValueError
-        names the setting, value and rule.
+    Raise ValueError that names the setting, value and rule.
     """
     from ratiolab.model.validation import validated
     from ratiolab.studies.settings import InstanceSettings, TraceSettings

@@ -9,18 +9,9 @@ from ratiolab.model.instance import LARGEST
 def poisson_arrivals(rng: np.random.Generator, requests: int, rate: float) -> IntArray:
     """Draw the arrival rounds of the first requests of a Poisson process, not decreasing.
 
-    The number of arrivals in each round is Poisson with mean ``rate`` and independent of the
-    other rounds; a rate of 0 stands for all requests at round 0.
-
-    Parameters
-    ----------
-    requests : how many, shape of the result.
-    rate : mean number of requests a round, at least 0.
-
-    Raises
-    ------
-    ValueError
-        when the rate is out of range, or so small that an arrival is beyond the largest round.
+    The number of arrivals in each round is Poisson with mean ``rate`` and independent of the other
+    rounds; a rate of 0 stands for all requests at round 0. Raise ValueError when the rate is out of
+    range, or so small that an arrival is beyond the largest round.
     """
     if not 0 <= rate < float("inf"):
         raise ValueError(f"rate {rate} must be at least 0 and finite")

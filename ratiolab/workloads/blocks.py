@@ -35,19 +35,15 @@ def in_blocks(instance: Instance, block: int) -> Instance:
     One round stands for ``block`` rounds in which every running request produces one token.
     Prompts, outputs, predictions and arrivals are rounded up, the memory is rounded down.
 
-    The model is conservative: while the j-th long round goes on, a request has produced at most
-    ``j * block`` tokens, so a paged cache gives it at most ``ceil(s/block) + j`` blocks: what the
+    The model is conservative: while the j-th long round goes on, a request has produced at most ``j
+    * block`` tokens, so a paged cache gives it at most ``ceil(s/block) + j`` blocks: what the
     footprint of the new instance says. Every feasible schedule of the new instance, its starts
     times ``block``, is therefore feasible for the tokens (and for paged blocks of them) and
     completes each request by ``block`` times its new completion, at most ``block - 1`` rounds
-    early. The loss is the freedom to start between long rounds, and the rounding.
-    With n requests the optima satisfy ``OPT <= block * OPT' + n (block - 1)``, the last term for
-    the waits of arrivals until the next long round.
-
-    Raises
-    ------
-    ValueError
-        If ``block`` < 1 or a request no longer fits in memory.
+    early. The loss is the freedom to start between long rounds, and the rounding. With n requests
+    the optima satisfy ``OPT <= block * OPT' + n (block - 1)``, the last term for the waits of
+    arrivals until the next long round. Raise ValueError if ``block`` < 1 or a request no longer
+    fits in memory.
 
     Examples
     --------

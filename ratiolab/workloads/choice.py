@@ -20,17 +20,9 @@ def chosen_table(
 ) -> tuple[Table, Layout]:
     """Return the table of the requests, and its layout.
 
-    Parameters
-    ----------
-    tables : all that a file may mean.
-    columns : as the user names them; None for a known layout.
-    rows : the place of the table; None looks for it.
-
-    Raises
-    ------
-    ValueError
-        when no table has the columns, or several that are different things; it names options that
-        read one.
+    `columns` are as the user names them, or None for a known layout. `rows` is the place of the
+    table; None looks for it. Raise ValueError when no table has the columns, or several that are
+    different things; it names options that read one.
     """
     if rows is not None:
         inside = [t for t in tables if f"{t.place}.".startswith(f"{rows}.")]

@@ -22,11 +22,7 @@ WINDOW = 60.0
 class Description:
     """Figures of a trace, most of them as they are printed.
 
-    Parameters
-    ----------
-    trace : what is described.
-    memory : tokens, for the load; None without.
-    speed : decoding rounds a second, for the load.
+    Only the load needs `memory` and `speed`, decoding rounds a second.
     """
 
     trace: Trace

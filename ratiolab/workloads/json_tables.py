@@ -36,11 +36,8 @@ class Found(NamedTuple):
 def found_tables(whole: Any, most: int) -> list[Found]:
     """Return the tables of a JSON value, those of the outer places first.
 
-    Raises
-    ------
-    ValueError
-        when the whole is a list of something else than objects, or a table has more rows than
-        `most`.
+    Raise ValueError when the whole is a list of something else than objects, or a table has more
+    rows than `most`.
     """
     if isinstance(whole, list):
         for number, row in enumerate(whole):

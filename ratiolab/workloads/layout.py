@@ -85,12 +85,8 @@ def _present(names: Names, header: Collection[str]) -> str:
 def given_layout(words: str, header: Collection[str]) -> Layout:
     """Return the layout that ``arrival=ts,prompt=n_in,output=n_out`` names, for these columns.
 
-    A name with a comma stands in double quotes: ``prompt="tokens, in"``.
-
-    Raises
-    ------
-    ValueError
-        names the role or column that is missing, unknown or named twice.
+    A name with a comma stands in double quotes: ``prompt="tokens, in"``. Raise ValueError that
+    names the role or column that is missing, unknown or named twice.
     """
     columns: dict[str, str] = {}
     for word in _split(words):
@@ -125,12 +121,7 @@ def _resolved(name: str, header: Collection[str]) -> str:
 def given_units(words: str | None, header: Collection[str]) -> dict[str, str]:
     """Return the unit of each role or column that ``ms`` or ``arrival=s,ttft=ms`` names.
 
-    The key ``""`` is for all others.
-
-    Raises
-    ------
-    ValueError
-        for an unknown unit, role or column.
+    The key ``""`` is for all others. Raise ValueError for an unknown unit, role or column.
     """
     found: dict[str, str] = {}
     for word in _split(words) if words else ():

@@ -19,12 +19,8 @@ def log_normal(
     """Return the rounded log-normal distribution on 1..upper, in tokens.
 
     A draw exp(N(mu, sigma^2)) is rounded to the nearest integer and to at least 1; draws above
-    ``upper`` are thrown away (``condition``) or become ``upper`` (``move``). Cost O(upper).
-
-    Parameters
-    ----------
-    mu, sigma : mean and standard deviation of the logarithm, sigma > 0.
-    upper : largest length, tokens.
+    ``upper`` are thrown away (``condition``) or become ``upper`` (``move``). Cost O(upper). mu and
+    sigma > 0 are mean and standard deviation of the logarithm.
 
     >>> median(log_normal(4, 1, 1000, tail="move"))
     55
@@ -72,12 +68,8 @@ def log_normal_with(mean: float, median: int, upper: int) -> LengthDistribution:
     """Return the log-normal distribution, conditioned on 1..upper, with this mean and median.
 
     Half of the probability of the median itself counts as below it. Two parameters meet two
-    moments; the variance follows and is whatever it is. Cost O(upper) times about a thousand.
-
-    Raises
-    ------
-    ValueError
-        If no sigma between 0.05 and 4 gives the mean.
+    moments; the variance follows and is whatever it is. Cost O(upper) times about a thousand. Raise
+    ValueError if no sigma between 0.05 and 4 gives the mean.
 
     >>> round(log_normal_with(85, 43, 883).mean)
     85
@@ -108,13 +100,9 @@ def two_log_normals_with(
 ) -> LengthDistribution:
     """Return a mixture of two log-normals, conditioned on 1..upper, with these three moments.
 
-    The two parts have one `sigma`; the share of the first and the two medians meet mean, median
-    and variance. The median counts as in `log_normal_with`. Cost O(upper) times some hundreds.
-
-    Raises
-    ------
-    ValueError
-        If no such mixture has these moments.
+    The two parts have one `sigma`; the share of the first and the two medians meet mean, median and
+    variance. The median counts as in `log_normal_with`. Cost O(upper) times some hundreds. Raise
+    ValueError if no such mixture has these moments.
 
     >>> law = two_log_normals_with(85, 43, 9702, 883)
     >>> round(law.mean), median(law), round(variance(law))

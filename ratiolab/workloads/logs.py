@@ -88,16 +88,8 @@ def columns_of(table: Table, layout: Layout, units: Mapping[str, str] | None = N
     """Return the requests of a table of this layout.
 
     Rows that were not served, lack an arrival or tokens, or have impossible times are left out and
-    counted.
-
-    Parameters
-    ----------
-    units : units of times that are numbers, by role or column; ``""`` for all others.
-
-    Raises
-    ------
-    ValueError
-        one line that names line, column, value and rule.
+    counted. `units` of times that are numbers are by role or column; ``""`` stands for all others.
+    Raise ValueError, one line that names line, column, value and rule.
     """
     return _Reading(table, layout, units or {}).columns()
 

@@ -38,13 +38,7 @@ def law_kind(
     memory: int = 100,
     prompt: int = 1,
 ) -> Kind:
-    """Make a kind of an output law, whose range is the prediction interval of every request.
-
-    Parameters
-    ----------
-    law : a function of keyword arguments, as those of this module.
-    memory, prompt : defaults of the kind, tokens.
-    """
+    """Make a kind of an output law, whose range is the prediction interval of every request."""
 
     def build(
         rng: Generator,

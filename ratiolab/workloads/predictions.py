@@ -25,12 +25,9 @@ def exact(instance: Instance) -> Instance:
 def rough(instance: Instance, lower: int = 1, upper: int = 1000) -> Instance:
     """Predict one interval for all requests.
 
-    Source: Chen, Ye, Zhou (2025), Section 6, Rough Prediction, arXiv 2508.14544v2.
+    Raise ValueError if an output lies outside the interval.
 
-    Raises
-    ------
-    ValueError
-        if an output lies outside the interval.
+    Source: Chen, Ye, Zhou (2025), Section 6, Rough Prediction, arXiv 2508.14544v2.
     """
     requests = len(instance)
     return instance.replace(lower=[lower] * requests, upper=[upper] * requests)
@@ -60,11 +57,8 @@ def overlapping(instance: Instance, x: float | Fraction) -> Instance:
     decimal number that it prints as, and the rounding is exact.
 
     The paper calls larger x more precise in the set-up and less precise in the results; the
-    formula, and this function, make the interval wider as x grows.
-
-    Parameters
-    ----------
-    x : half width relative to the output, 0 <= x < 1.
+    formula, and this function, make the interval wider as x grows. x is the half width relative to
+    the output, 0 <= x < 1.
 
     Source: Chen, Ye, Zhou (2025), Section 6, Overlapping Interval Prediction (x = 0.1, 0.95,
     0.99), arXiv 2508.14544v2.
@@ -87,11 +81,9 @@ def overlapping(instance: Instance, x: float | Fraction) -> Instance:
 def noisy(instance: Instance, epsilon: float, rng: np.random.Generator) -> Instance:
     """Predict a point of Uniform((1 - epsilon) o, (1 + epsilon) o), rounded, at least 1.
 
-    Source: Jaillet et al. (2025), Section 5.2.2 (epsilon = 0.2, 0.5, 0.8), arXiv 2502.07115v5.
+    epsilon is the largest relative error, 0 <= epsilon <= 1.
 
-    Parameters
-    ----------
-    epsilon : largest relative error, 0 <= epsilon <= 1.
+    Source: Jaillet et al. (2025), Section 5.2.2 (epsilon = 0.2, 0.5, 0.8), arXiv 2502.07115v5.
     """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"epsilon {epsilon} must be between 0 and 1")
@@ -109,11 +101,9 @@ def gaussian(
 ) -> Instance:
     """Predict o + Normal(0, sigma**2), rounded, at least `floor` and at most `ceiling`.
 
-    Source: Gogineni, Paul, Stec, Zhang, Section 3.5 (floor 1, ceiling 1024; sigma = 25 and more).
+    sigma is the standard deviation in tokens, at least 0.
 
-    Parameters
-    ----------
-    sigma : standard deviation, tokens, at least 0.
+    Source: Gogineni, Paul, Stec, Zhang, Section 3.5 (floor 1, ceiling 1024; sigma = 25 and more).
     """
     if not 0 <= sigma < float("inf"):
         raise ValueError(f"sigma {sigma} must be at least 0 and finite")
@@ -159,13 +149,8 @@ def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instan
 def misjudged(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
     """Move the medians of predicted laws by factors exp(noise * Normal(0, 1)), none below 1.
 
-    Extra spread of a model that sees the prompt alone. Point predictions
-    are the medians.
-
-    Raises
-    ------
-    ValueError
-        If the instance predicts no laws.
+    Extra spread of a model that sees the prompt alone. Point predictions are the medians. Raise
+    ValueError if the instance predicts no laws.
     """
     if not 0 <= noise < float("inf"):
         raise ValueError(f"noise {noise} must be at least 0 and finite")
@@ -187,13 +172,8 @@ def classified(
     """Predict the middle of the bin that a classifier of k bins of equal width names.
 
     Outputs beyond `longest` belong to the last bin. This is TRAIL's initial prediction; it takes
-    ten bins up to 512 tokens.
-
-    Parameters
-    ----------
-    confusion : probability of each answer (column) for each true bin (row), shape (k, k); see
-        `ratiolab.theory.laws.confusion`.
-    longest : end of the last bin, tokens.
+    ten bins up to 512 tokens. `confusion` has the probability of each answer (column) for each true
+    bin (row); see `ratiolab.theory.laws.confusion`. `longest` is the end of the last bin, tokens.
 
     Source: Shahout et al. (2025), Section 3.1, arXiv 2410.01035.
     """

@@ -33,11 +33,8 @@ NOTE = (
 class Prefixes:
     """The blocks that the prompts of a log begin with.
 
-    Parameters
-    ----------
-    block : tokens of a block.
-    paths : names of the whole blocks of each prompt, from the first on; a last block that a prompt
-        does not fill is its own.
+    `paths` has the names of the whole blocks of each prompt, from the first on; a last block that a
+    prompt does not fill is its own.
     """
 
     block: int

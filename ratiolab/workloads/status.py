@@ -46,11 +46,8 @@ HTTP = re.compile(r"(?:http(?:/\d(?:\.\d)?)?\s+)?([1-5]\d\d)(?:\.0)?(?:\s.*)?")
 class Served(NamedTuple):
     """Which requests were served, and what to tell of the others.
 
-    Parameters
-    ----------
-    served : shape (n,).
-    words : reasons of failed requests, the most frequent first.
-    note : how the column was understood, where that is not plain; or nothing.
+    `words` are reasons of failed requests, the most frequent first. `note` says how the column was
+    understood, where that is not plain.
     """
 
     served: NDArray[np.bool_]
@@ -86,12 +83,8 @@ def served(values: "pd.Series", name: str, more: tuple[str, ...] = ()) -> Served
     """Return which requests were served, by the values and the name of a column.
 
     A value that is not there means served. In a column that says what went wrong, anything else
-    than false, 0 or nothing means not served; in one of codes, 0 means served.
-
-    Parameters
-    ----------
-    values : None where there is no value.
-    more : further words that mean served, of the layout.
+    than false, 0 or nothing means not served; in one of codes, 0 means served. The layout may know
+    `more` words that mean served.
     """
     words = values.map(lambda value: plain(str(value))).where(values.notna(), "")
     there = (words != "").to_numpy(bool)

@@ -65,12 +65,8 @@ class Table:
 def read_tables(content: Content) -> list[Table]:
     """Return the tables of a file: one, or every place of a JSON file that may hold the rows.
 
-    The content decides the format, whatever the name.
-
-    Raises
-    ------
-    FormatError
-        one line that names file, line and rule.
+    The content decides the format, whatever the name. Raise FormatError, one line that names file,
+    line and rule.
     """
     try:
         if content.data[:6].startswith((PARQUET, ARROW, ARROW_STREAM)):
@@ -231,11 +227,8 @@ def _table(found: Found, lines: list[int] | None, notes: tuple[str, ...]) -> Tab
 def _several(text: str, twice: dict[str, None]) -> tuple[list[int], list[Any], tuple[str, ...]]:
     """Return the values of a text that has one a line, or one after another over many lines.
 
-    A last line that was not written to its end is left out, and told.
-
-    Parameters
-    ----------
-    twice : gets the names that an object has twice.
+    A last line that was not written to its end is left out, and told. `twice` gets the names that
+    an object has twice.
     """
     rows: list[Any] = []
     lines: list[int] = []

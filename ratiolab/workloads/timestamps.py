@@ -103,12 +103,8 @@ class Stamps(NamedTuple):
 def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
     """Return the times of a column of texts, and which values are none; no offset means UTC.
 
-    Where day and month could change places, that order is taken in which the log is sorted.
-
-    Raises
-    ------
-    ValueError
-        when the order of day and month cannot be told.
+    Where day and month could change places, that order is taken in which the log is sorted. Raise
+    ValueError when the order of day and month cannot be told.
     """
     import pandas as pd
 

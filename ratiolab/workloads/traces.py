@@ -144,11 +144,7 @@ def _stem(name: str) -> str:
 class Selection:
     """The requests of a trace that an instance takes.
 
-    Parameters
-    ----------
-    kept : their positions in the trace, ascending.
-    notes : what was taken and left out, in words.
-    dropped : how many were left out, by reason, when the file was read and now.
+    `kept` are their positions in the trace, ascending.
     """
 
     kept: IntArray

@@ -104,11 +104,8 @@ def stated(
 ) -> Unit | None:
     """Return the unit of a column that the user, its name or the log states.
 
-    Parameters
-    ----------
-    given : units by role and by name of a column; those of ``""`` are for all.
-    inner : the unit that stands beside the values.
-    comments : the unit that a comment states.
+    `given` has units by role and by name of a column, ``""`` for all. `inner` is the unit that
+    stands beside the values, `comments` that of a comment.
     """
     for key in (role, name, ""):
         if key in given:
@@ -155,17 +152,9 @@ def arrival_unit(
 ) -> Unit:
     """Return the unit of arrivals that are numbers.
 
-    Parameters
-    ----------
-    told : what the user, the name or the log states.
-    documented : what the layout says.
-    longest : seconds of the longest duration of the log. Requests that come in one burst and take
-        long are plausible in a unit that is told or documented.
-
-    Raises
-    ------
-    ValueError
-        when no unit is plausible, or none is better than another: it names those to say.
+    `told` is the unit that the user, the name or the log states, `documented` that of the layout.
+    Requests that come in one burst and take `longest` seconds are plausible in such a unit. Raise
+    ValueError when no unit is plausible, or none is better than another: it names those to say.
     """
     known = values[np.isfinite(values)]
     count, span = len(known), float(np.ptp(known)) if len(known) else 0.0
@@ -247,11 +236,6 @@ def duration_unit(
 
     A latency makes sense when a token takes between `QUICKEST` and `SLOWEST` in the mean; any other
     duration when it is within the latency. Whole numbers of `WHOLE` and more are no seconds.
-
-    Parameters
-    ----------
-    output : tokens of each request.
-    latency : seconds of each request, where they are known.
     """
     if told is not None or documented is not None:
         return told or documented or Unit("s", "")
@@ -280,11 +264,7 @@ def duration_unit(
 def require_quick_tokens(latency: Numbers, output: Numbers, name: str) -> None:
     """Refuse instants in seconds, a unit that nothing states, when tokens would take too long.
 
-    Parameters
-    ----------
-    latency : from arrival to finish, seconds if the unit is right.
-    output : tokens of each request.
-    name : name of the column of the arrivals.
+    `latency` is from arrival to finish, in seconds if the unit is right.
     """
     known = np.isfinite(latency) & (output > 0)
     if known.sum() < ENOUGH:
@@ -301,15 +281,9 @@ def require_quick_tokens(latency: Numbers, output: Numbers, name: str) -> None:
 def later_unit(values: Numbers, arrival: Numbers, unit: str, most: Numbers) -> Unit:
     """Return the unit of instants after the arrivals, where nothing states it.
 
-    It is that of the arrivals, unless most requests would take too long and another unit fits.
-    Few requests, or times since 1970 beside arrivals that are none, do not tell.
-
-    Parameters
-    ----------
-    values : numbers that count from the origin of the arrivals.
-    arrival : seconds.
-    unit : unit of the arrivals.
-    most : seconds after the arrival that are plausible for each request.
+    It is that of the arrivals, unless most requests would take too long and another unit fits. Few
+    requests, or times since 1970 beside arrivals that are none, do not tell. `most` are the seconds
+    after the arrival that are plausible for each request.
     """
 
     def fits(key: str) -> bool:

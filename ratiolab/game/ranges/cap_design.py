@@ -45,10 +45,7 @@ class CapDesign:
 def design(law: Atoms, steps: int = 160) -> CapDesign:
     """Return the best caps for a distribution of volumes, and the bound on all policies.
 
-    Parameters
-    ----------
-    law : volumes and their probabilities.
-    steps : time steps of the linear program; more steps make the bound larger.
+    More `steps` of the linear program make the bound larger.
 
     >>> found = design([(1.0, 0.9), (100.0, 0.1)], steps=20)
     >>> found.caps, round(found.cost, 3), round(found.never_kill, 3)

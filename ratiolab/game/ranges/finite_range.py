@@ -33,11 +33,8 @@ NEVER_KILL = ((1 + 5**0.5) / 2) ** 2
 class Enclosure:
     """An interval of the best constant for volumes within a factor.
 
-    Parameters
-    ----------
-    ratio : R, the largest volume over the least.
-    lower, upper : of V(R).
-    never_kill : the constant of one run for each request, in random order: (1 + sqrt(R))/2.
+    V(R) is between `lower` and `upper`, for volumes within the factor `ratio`. `never_kill` is the
+    constant of one run for each request, in random order: (1 + sqrt(R))/2.
     """
 
     ratio: float
@@ -77,14 +74,9 @@ def dual_value(
 
     The least of 2 int Y dtau plus the price of work over all paths of bounds, less the integral of
     the price: weak duality. With a price that is constant within steps and 0 after them, jumps at
-    the begin of a step, to volumes of the law, are best. O(volumes steps).
-
-    Parameters
-    ----------
-    volumes : volumes of the distribution, ascending, the first 0.
-    shares : shares of requests whose volume exceeds each, from 1 to 0.
-    ends : of the steps of time, ascending.
-    prices : prices of a unit of work in each step; they must not increase.
+    the begin of a step, to volumes of the law, are best. O(volumes steps). `volumes` ascend from 0,
+    and `shares` of requests exceed each, from 1 to 0. `ends` of the steps of time ascend; `prices`
+    of a unit of work in each step must not increase.
     """
     volume, above, price = (np.asarray(part, float) for part in (volumes, shares, prices))
     if (

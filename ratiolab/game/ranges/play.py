@@ -62,10 +62,7 @@ def enclose(
 ) -> Found:
     """Bound V(R) to a relative gap, as far as the finest grid reaches.
 
-    Parameters
-    ----------
-    ratio : R, the largest volume over the least; above `LARGEST` formulas alone bound V(R).
-    tell : called with every better interval.
+    Above `LARGEST`, formulas alone bound V(R). `tell` is called with every better interval.
 
     Ctrl-C ends the search; what it has found by then is proved and returned.
     """

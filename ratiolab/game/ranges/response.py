@@ -33,9 +33,7 @@ FIRST = 0.05
 class Grid:
     """Volumes of laws, steps of time, and knots of prices, for volumes within a factor.
 
-    Parameters
-    ----------
-    nodes : volumes, ascending, the first 0, the second 1.
+    `nodes` are volumes, ascending, the first 0, the second 1.
     """
 
     nodes: FloatArray
@@ -106,11 +104,8 @@ def respond(
 ) -> Response:
     """Find the best response to a law, up to a relative tolerance or a number of new paths.
 
-    Parameters
-    ----------
-    shares : that exceed each node, the last 0.
-    weights : weights of a price to begin with.
-    pool : paths to begin with; good ones are added, and the oldest fall out.
+    `shares` exceed each node, the last 0. `pool` has paths to begin with; good ones are added, and
+    the oldest fall out.
     """
     filled, optimum = grid.filled(shares), grid.optimum(shares)
     program, paths = LinearProgram(), dict[Path, None]()

@@ -15,15 +15,12 @@ HEAD = "ratio", "lower", "upper", "never_kill"
 def ratios(most: float) -> list[float]:
     """Return the factors of the table: where killing begins to help, doubled to 512, then fourfold.
 
+    Raise ValueError when the largest is beyond what `enclose` searches.
+
     >>> [round(ratio, 3) for ratio in ratios(9)]
     [1.0, 1.5, 2.0, 2.618, 3.0, 4.0, 6.0, 8.0]
     >>> ratios(5000)[-3:]
     [512.0, 1024.0, 4096.0]
-
-    Raises
-    ------
-    ValueError
-        when the largest is beyond what `enclose` searches.
     """
     if not 1 <= most <= LARGEST:
         raise ValueError(f"most {most:g} must be between 1 and {LARGEST:g}")

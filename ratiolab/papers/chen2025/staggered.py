@@ -59,12 +59,7 @@ def staggered_starts(output: int, memory: int, requests: int) -> list[int]:
     """Return starts with the same number of requests every round, as many as memory lets stay.
 
     With c starts in each round, the running requests hold c (1 + ... + o) tokens. c is the largest
-    number that fits.
-
-    Raises
-    ------
-    ValueError
-        if memory is below o (o + 1) / 2, so that no c fits.
+    number that fits. Raise ValueError if memory is below o (o + 1) / 2, so that no c fits.
 
     >>> staggered_starts(3, 6, 5)
     [0, 1, 2, 3, 4]

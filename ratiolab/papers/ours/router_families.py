@@ -17,11 +17,8 @@ from ratiolab.model.fleet import Fleet, FleetSchedule
 class Bad:
     """Requests of a family, and a schedule by hand.
 
-    Parameters
-    ----------
-    fleet : the requests and replicas.
-    by_hand : replica and start of each request.
-    least : what the router costs at least, by the proof.
+    `by_hand` has replica and start of each request; `least` is a proven bound on what the router
+    costs.
     """
 
     fleet: Fleet
@@ -53,9 +50,7 @@ class _Rows:
 def big_and_tiny(replicas: int, bigs: int, rounds: int = 0) -> Bad:
     """Return R bigs in L rounds, each followed by R - 1 tiny ones: round robin serves all on one.
 
-    Parameters
-    ----------
-    rounds : L, a multiple of R; by default 10 R.
+    L is `rounds`, a multiple of R and by default 10 R.
     """
     length = rounds or 10 * replicas
     memory, rows = 10 * length, _Rows()
@@ -90,10 +85,7 @@ def thin_and_others(output: int) -> Bad:
     """Return a thin request of large volume, and others that come five in a round, on two replicas.
 
     Least work sends all others away from the replica of the thin one, which has room for two more.
-
-    Parameters
-    ----------
-    output : output of the thin request, even.
+    `output` is that of the thin request, an even number.
     """
     memory, last, rows = 2 * output, 3 * output // 5, _Rows()
     rows.add(0, 0, output, 0)

@@ -49,11 +49,7 @@ def curves(
 ) -> Curves:
     """Evaluate the curves, accurate to 1e-9 (relative) for loads up to 0.99.
 
-    Parameters
-    ----------
-    model : `mg1.PERFECT` or `mg1.EXPONENTIAL`, the two of the appendix, or another.
-    fractions : values of C in [0, 1].
-    rates : arrival rates in (0, 1).
+    Fractions are in [0, 1] and rates in (0, 1).
 
     Cost: two profiles of `mg1` per value of C.
     """

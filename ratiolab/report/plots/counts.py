@@ -9,10 +9,7 @@ from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 def counts(groups: Mapping[str, Mapping[str, int]], colours: Mapping[str, str]) -> Chart:
     """Draw the counts of each group, below one another.
 
-    Parameters
-    ----------
-    groups : by group, the counts by category.
-    colours : colours of the categories, in the order of the segments.
+    Segments are in the order of `colours`.
     """
     figure = new_chart((7, 1.2 + 0.35 * len(groups)))
     ax = figure.subplots()

@@ -33,12 +33,7 @@ RIVAL: Look = SIMULATED | {"color": ORANGE, "marker": "s"}
 class Curve:
     """A line, or points with bars from `low` to `high` when those are given.
 
-    Parameters
-    ----------
-    label : for the legend.
-    x, y : shape (n,).
-    look : line properties, one of the constants of this module.
-    low, high : ends of an interval around every y, shape (n,).
+    `low` and `high` are ends of an interval around every y.
     """
 
     label: str
@@ -53,14 +48,8 @@ class Curve:
 class Panel:
     """Curves that share their axes.
 
-    Parameters
-    ----------
-    title, x_label, y_label : with units, where there are any.
-    curves : in the order of the legend.
-    log_x, log_y : scales.
-    marks : x and a text, each a thin vertical line.
-    y_range : ends of the y axis; by default what the data need.
-    whole_x : whether x counts something, so that ticks are whole numbers.
+    `marks` are thin vertical lines, each an x and a text. `whole_x` says that x counts something,
+    so that ticks are whole numbers.
     """
 
     title: str
@@ -78,10 +67,7 @@ class Panel:
 def chart(panels: Sequence[Panel], *, height: float = 4.4) -> Chart:
     """Draw panels side by side, each with its legend below.
 
-    Parameters
-    ----------
-    panels : one to three.
-    height : inches, legends included.
+    There are one to three panels; `height` is in inches, legends included.
     """
     figure = new_chart((1.0 + 4.6 * len(panels), height))
     axes = figure.subplots(1, len(panels), squeeze=False)[0]

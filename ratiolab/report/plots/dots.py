@@ -31,13 +31,8 @@ def dots(
     """Draw for each value of x a row with a point and its interval for every label.
 
     A point is seen wherever it lies, where a bar on a base is lost beside it; names of rows may be
-    long.
-
-    Parameters
-    ----------
-    table : columns x and `by`; ``mean``, ``low`` and ``high``, drawn from left to right.
-    left : where a linear axis begins.
-    reference : a value that is marked by a thin line.
+    long. The table has the columns x, `by`, ``mean``, ``low`` and ``high``. A linear axis begins at
+    `left`, and a thin line marks the `reference`.
     """
     labels = [str(label) for label in table[by].unique()]
     look = look or looks(labels)

@@ -45,16 +45,9 @@ def lines(
 ) -> None:
     """Draw a line with a band from low to high over x for each label of the column `by`.
 
-    A line breaks where a label has no value at an x between two that it has. A linear y axis
-    begins at `bottom`.
-
-    Parameters
-    ----------
-    whiskers : whether intervals are whiskers, side by side, in place of bands: where lines lie on
-        each other, bands make one block.
-    reference : a y that is marked by a thin line.
-    note : what the lines cannot show, written above the axes, where it hides nothing.
-    ticks : what is written at which x, in place of numbers that the axis chooses.
+    A line breaks where a label has no value at an x between two that it has. A linear y axis begins
+    at `bottom`. With `whiskers`, intervals are whiskers, side by side: bands of lines that lie on
+    each other make one block. A `note` stands above the axes. `ticks` are words by x.
     """
     look = look or looks([str(label) for label in table[by].unique()])
     places = sorted(table[x].unique())
@@ -146,11 +139,9 @@ def boxes(
 ) -> None:
     """Draw for each value of x a box, or one for each label of the column `by`.
 
-    Parameters
-    ----------
-    table : columns x and `by`; ``mean``, ``low``, ``high`` of the median; ``p0``, ``p25``, ``p75``
-        and ``p100``, ends of whiskers and box.
-    look : colours of the labels, of x when there is no `by`.
+    The table has the columns x and `by`; ``mean``, ``low`` and ``high`` of the median; ``p0``,
+    ``p25``, ``p75`` and ``p100``, ends of whiskers and box. `look` has colours of the labels, or of
+    x without `by`.
     """
     groups = list(table[x].unique())
     labels = [""] if by is None else list(table[by].unique())
@@ -200,12 +191,9 @@ def enclosures(
 ) -> Chart:
     """Draw a panel for each value of a column, with a bar from bottom to top for each label.
 
-    Parameters
-    ----------
-    table : columns `panel`, `by`, ``bottom``, ``top``.
-    most : where axes end at the latest; a bar beyond is an arrow with its ends in numbers, so that
-        a few of them do not squeeze the others.
-    missing : what is written in place of a bar that a label has no ends for.
+    The table has the columns `panel`, `by`, ``bottom`` and ``top``. Axes end at `most` at the
+    latest; a bar beyond that is an arrow with its ends in numbers. `missing` stands in place of a
+    bar without ends.
     """
     names, labels = list(table[panel].unique()), list(table[by].unique())
     columns = min(len(names), 2)

@@ -111,10 +111,7 @@ def draw_requests(
 ) -> None:
     """Draw one line for each request, from top to bottom in an order: waiting, running, lost.
 
-    Parameters
-    ----------
-    order : requests to draw; all other requests are left out.
-    times : seconds at which each round begins; None draws rounds.
+    `times` are seconds at which each round begins; None draws rounds.
     """
     instance = schedule.instance
     place = np.full(len(instance), -1)

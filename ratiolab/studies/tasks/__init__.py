@@ -30,10 +30,7 @@ TASKS: dict[str, Task] = {
 def register(task: Task) -> None:
     """Let studies name one more task.
 
-    Raises
-    ------
-    ValueError
-        when another task has this name.
+    Raise ValueError when another task has this name.
     """
     if TASKS.setdefault(task.name, task) != task:
         raise ValueError(f"task {task.name!r} is registered already")

@@ -68,10 +68,7 @@ def apply(matrix: Matrix, vector: Sequence[Fraction]) -> Vector:
 def normalised(vector: Sequence[Fraction]) -> Vector:
     """Divide a vector by its sum.
 
-    Raises
-    ------
-    ValueError
-        if the sum is zero.
+    Raise ValueError if the sum is zero.
     """
     total = sum(vector)
     if total == 0:

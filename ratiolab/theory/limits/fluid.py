@@ -88,12 +88,9 @@ def promote_short_latency(distribution: LengthDistribution, prompt: int = 0) -> 
     Every request first runs for l rounds in batches of M / (s + l): the short ones finish. The
     long ones start again afterwards in batches of M / (s + u).
 
-    Source: Chen, Ye, Zhou (2025), Algorithm 6 and proof of Theorem 7, arXiv 2508.14544v2.
+    Raise ValueError if a length strictly between ``lower`` and ``upper`` has positive probability.
 
-    Raises
-    ------
-    ValueError
-        if a length strictly between ``lower`` and ``upper`` has positive probability.
+    Source: Chen, Ye, Zhou (2025), Algorithm 6 and proof of Theorem 7, arXiv 2508.14544v2.
     """
     lower, upper = distribution.lower, distribution.upper
     for length in range(lower + 1, upper):

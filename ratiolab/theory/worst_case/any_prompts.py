@@ -11,10 +11,8 @@ from typing import NamedTuple
 class Family(NamedTuple):
     """Requests at round 0 that a policy serves in the wrong order.
 
-    Parameters
-    ----------
-    requests : (prompt, output, number), tokens.
-    policy, better : latencies of the policy and of serving the last group first; rounds.
+    `requests` are (prompt, output, number). The latencies are those of the policy and of serving
+    the last group first.
     """
 
     memory: int

@@ -58,12 +58,7 @@ STATEMENTS = {
 
 
 class Loads:
-    """Runs by clock, memory, setting, n and policy.
-
-    Parameters
-    ----------
-    frame : all runs of policies.
-    """
+    """Runs by clock, memory, setting, n and policy."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         short = frame[SETTING].str.removesuffix(", memory").str.removesuffix(", mixed")

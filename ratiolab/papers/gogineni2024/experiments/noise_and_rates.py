@@ -42,9 +42,7 @@ SPOKEN = ("fcfs", "sjf", "rr")
 def at_once(bursts: Mapping[str, Runs]) -> Iterable[Finding]:
     """Compare the policies when all arrive at once; undecided where settings disagree.
 
-    Parameters
-    ----------
-    bursts : by the spread of the lengths and the clock; the page shows the first.
+    `bursts` are by the spread of the lengths and the clock; the page shows the first.
     """
     first = next(iter(bursts.values()))
 

@@ -118,14 +118,9 @@ def quotients(case: Case) -> Iterator[Fraction]:
 def first_finishes(cases: Iterable[Case], counted: str, square: int = 1) -> tuple[int, str | None]:
     """Compare when lengths first finish in program (9) with the volume of shorter ones.
 
-    Parameters
-    ----------
-    counted : the requested volume, ``shorter`` or ``shorter and equal``.
-    square : what multiplies the memory, a**2 for predictions up to a times too long.
-
-    Returns
-    -------
-    the number of lengths, and the first that finishes too early.
+    Return the number of lengths, and the first that finishes too early. The `counted` volume is
+    that of ``shorter`` or of ``shorter and equal`` lengths. `square` multiplies the memory: a**2
+    for predictions up to a times too long.
     """
     lengths, broken = 0, None
     for case in cases:

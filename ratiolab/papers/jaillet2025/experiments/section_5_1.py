@@ -114,10 +114,7 @@ def intervals_chart(
 ) -> Chart:
     """Draw for each title two panels: histograms of both ends, and the band of the distribution.
 
-    Parameters
-    ----------
-    low, high : by title, ends of the interval of each draw.
-    marks : by title, what a paper reports, by name.
+    `marks` are figures that a paper reports, by title and name.
     """
     figure, axes = panels(2 * len(low), columns=2)
     for row, title in enumerate(low):

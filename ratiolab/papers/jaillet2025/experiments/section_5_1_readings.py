@@ -168,11 +168,8 @@ def readings_chart(
 ) -> Chart:
     """Draw a row a reading, a panel a model: mean ratio as a point, smallest to largest as a line.
 
-    Parameters
-    ----------
-    table : columns text, group, model, mean, least, worst.
-    marks : reported mean and worst ratio of each model.
-    groups : in the order of their colours.
+    The table has the columns text, group, model, mean, least and worst. `marks` are the reported
+    mean and worst ratio of each model.
     """
     texts = list(table["text"].unique())
     figure, axes = panels(len(marks), columns=2, height=1.2 + 0.22 * len(texts))

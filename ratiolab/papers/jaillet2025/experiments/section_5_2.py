@@ -260,10 +260,8 @@ def deviations_chart(
 ) -> Chart:
     """Draw a panel for each set-up: averages of runs with deviations, beside printed ones.
 
-    Parameters
-    ----------
-    found : by title and label, one value a run.
-    printed : by label, the average and standard deviation of a paper.
+    `found` has one value a run by title and label, `printed` the average and standard deviation of
+    a paper by label.
     """
     labels = list(printed)
     figure, axes = panels(len(found), columns=2, height=1.0 + 0.26 * len(labels))

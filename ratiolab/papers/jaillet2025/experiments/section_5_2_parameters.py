@@ -74,10 +74,7 @@ def least_alpha(frame: pd.DataFrame) -> pd.DataFrame:
 class Curve:
     """Latencies over one parameter, paired by seed with those of its best value.
 
-    Parameters
-    ----------
-    rows : the runs of one setting, with the other parameter fixed.
-    over : the column of the parameter.
+    `rows` are the runs of one setting, with the other parameter fixed.
     """
 
     def __init__(self, rows: pd.DataFrame, over: str) -> None:

@@ -147,11 +147,7 @@ def _table(runs: Runs) -> str:
 def throughput_chart(runs: Mapping[str, pd.DataFrame], by: str) -> Chart:
     """Draw a panel for each title: tokens that each scheduler serves, and bars of arriving ones.
 
-    Parameters
-    ----------
-    runs : by title, one run of each scheduler second by second: columns begin, throughput, prefill,
-        arriving.
-    by : column that names the scheduler.
+    Each run has the columns begin, throughput, prefill and arriving, second by second.
     """
     figure, axes = panels(len(runs), height=3.2)
     for number, (ax, (title, rows)) in enumerate(zip(axes, runs.items(), strict=True)):

@@ -27,10 +27,7 @@ def mean(runs: pd.DataFrame, **values: Any) -> Ratio:
 def against(runs: Runs, policy: str, others: Sequence[str], words: str) -> list[Finding]:
     """Compare the latency of a policy with that of each other, paired by seed, setting by setting.
 
-    Parameters
-    ----------
-    runs : by setting and policy.
-    words : in which settings, for the statement.
+    `words` name the settings in the statement.
     """
     found = []
     for other in others:

@@ -97,10 +97,8 @@ def kind_of(model: str) -> Kind:
 def judged(runs: Runs, setting: str = "rate", *, first: bool = False) -> Settings:
     """Return the runs that statements are judged by: by model, clock and rate from the paper's on.
 
-    Parameters
-    ----------
-    setting : ``burst`` has no rates.
-    first : at the least of these rates only, and at its counterpart under the other clock.
+    With `first`, only the least of these rates and its counterpart under the other clock are
+    judged. The setting ``burst`` has no rates.
     """
     found = {}
     clocks = {"": setting, f", {VIDUR}": VIDUR} if setting == "rate" else {"": setting}
