@@ -76,7 +76,7 @@ class Case:
         """Return the instance with the columns that a policy of some level of information reads.
 
         The interval is from 1 to the largest output, or what fits beside the prompt; predictions,
-        and the laws of predictions, are exact.
+        and the distributions of predictions, are exact.
         """
         arrival, prompt, output = (
             [block[k] for block in self.blocks for _ in range(block.number)] for k in range(3)

@@ -26,7 +26,8 @@ def design(
     upper: Annotated[int | None, typer.Option(help="Largest length.", min=1)] = None,
     prompt: Annotated[int, typer.Option(help="Prompt of every request, with --lower.", min=0)] = 0,
     atoms: Annotated[
-        int, typer.Option(help="Most volumes that the law may have; more are merged.", min=1)
+        int,
+        typer.Option(help="Largest number of volumes of the distribution; more are merged.", min=1),
     ] = 24,
     steps: Annotated[
         int, typer.Option(help="Time steps of the bound on all policies.", min=2, max=1000)
@@ -36,9 +37,10 @@ def design(
 ) -> None:
     """Find the best caps for a distribution of volumes, and a lower bound on every policy.
 
-    The requests of the file stand for a law that a policy knows, while it does not know which
-    request has which length. Costs are over the optimum in the fluid limit: many requests, all at
-    round 0. `ratiolab generate` and `ratiolab trace` make files of laws and of traces.
+    The requests of the file stand for a distribution that a policy knows, while it does not know
+    which request has which length. Costs are over the optimum in the fluid limit: many requests,
+    all at round 0. `ratiolab generate` and `ratiolab trace` make files of distributions and of
+    traces.
 
     With --lower and --upper in place of a file, bound the best constant for all distributions of
     these lengths from both sides, by solving the game between policies and distributions. Ctrl-C
@@ -74,7 +76,7 @@ def design(
         "design",
         {**data, **asdict(found), "coarsened": len(law) < len(exact)},
         f"{instance.name}: {len(law)} volumes{note}",
-        f"no policy that knows the law: below {found.bound:.4f}",
+        f"no policy that knows the distribution: below {found.bound:.4f}",
         f"best list of caps: {found.cost:.4f}, in volume "
         + ", ".join(f"{cap:,.0f}" for cap in found.caps),
         f"volume-restart, which knows nothing: {found.universal:.4f}",

@@ -26,8 +26,8 @@ Predict = Annotated[
         help="Predictions to make from the true outputs: exact, rough, buckets:WIDTH, "
         "overlap:X (interval (1-X) o to (1+X) o), noisy:E (uniform error up to E), "
         "gaussian:SIGMA, one-bit:T (above T or not), ranked:NOISE, classified:SPREAD "
-        "(ten bins up to 512), log-t, log-t-nu, log-normal (a law of each output), and after "
-        "a law misjudged:NOISE (its median is off by a random factor)."
+        "(ten bins up to 512), log-t, log-t-nu, log-normal (a distribution of each output), and "
+        "after a distribution misjudged:NOISE (its median is off by a random factor)."
     ),
 ]
 

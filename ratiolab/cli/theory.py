@@ -56,7 +56,8 @@ def rayleigh(
     prompt: Prompt = 0,
     json: Json = False,
 ) -> None:
-    """Compute the spectral radius of A_min's quotient, its exact worst ratio over all laws.
+    """Compute the spectral radius of A_min's quotient, its exact worst ratio over all
+    distributions.
 
     The trace beside it is the bound that the paper uses in its place.
 

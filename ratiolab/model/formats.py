@@ -67,11 +67,13 @@ class InstanceFields(Strict):
     predicted: Positive = absent()
     """Point predictions of the outputs, tokens; they may be wrong."""
     location: Column = absent()
-    """Locations of predicted laws of ln(output), thousandths; with scale and freedom, or none."""
+    """Locations of predicted distributions of ln(output), thousandths; with scale and freedom, or
+    none."""
     scale: Positive = absent()
-    """Scales of these laws, thousandths."""
+    """Scales of these distributions, thousandths."""
     freedom: Positive = absent()
-    """Degrees of freedom of these laws, thousandths; 10^9 stands for the normal law."""
+    """Degrees of freedom of these distributions, thousandths; 10^9 stands for the normal
+    distribution."""
     weight: Positive = absent()
     """Values of serving the requests; 1 each without the column."""
     deadline: Dates = absent()

@@ -179,7 +179,7 @@ class Instance(Tabular):
         given = [name for name in LAW_COLUMNS if getattr(self, name) is not None]
         if given and len(given) < len(LAW_COLUMNS):
             rule = f"{', '.join(LAW_COLUMNS)} must be given together"
-            raise ValueError(f"{given[0]} does not make a law: {rule}")
+            raise ValueError(f"{given[0]} does not make a distribution: {rule}")
 
     def __len__(self) -> int:
         return len(self.arrival)

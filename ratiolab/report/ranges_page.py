@@ -72,7 +72,7 @@ def picture(rows: Sequence[Enclosure]) -> "Chart":
     look = {"color": BLUE, "marker": "o", "ms": 3, "lw": 1.2}
     curves = [
         Curve("at most: a policy", x, [row.upper for row in rows], look),
-        Curve("at least: a law", x, [row.lower for row in rows], look | {"color": ORANGE}),
+        Curve("at least: a distribution", x, [row.lower for row in rows], look | {"color": ORANGE}),
         Curve("never to kill", fine[inside].tolist(), never[inside].tolist(), FAINT),
         Curve("limit, 2.728", [x[0], x[-1]], [limit, limit], OTHER | {"ls": "--"}),
     ]

@@ -22,7 +22,9 @@ def _kill_restart(refill: bool, random_offset: bool) -> Callable[[int, int, int]
 _THEOREM = "own proof, ratiolab/papers/ours/proofs/"
 _KILL = "own derivation; see ratiolab.theory.limits.kill_restart"
 _VOLUME = "own; see ratiolab.theory.limits.volume_restart and papers/ours/proofs"
-_STAGGERED = "against the true optimum, fluid limit, all requests at round 0, every law and prompt"
+_STAGGERED = (
+    "against the true optimum, fluid limit, all requests at round 0, every distribution and prompt"
+)
 
 ENTRIES: tuple[Bound, ...] = (
     Bound(

@@ -76,7 +76,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             law_kind("linear-geometric", CHEN.format("Section 5.3"), plain_models.linear_geometric),
             law_kind(
                 "power-law",
-                "the hardest law of ratiolab/papers/ours/proofs/volume_restart.md",
+                "the hardest distribution of ratiolab/papers/ours/proofs/volume_restart.md",
                 plain_models.power_law,
             ),
             lmsys_kind("lmsys", _LMSYS, paper_models.lmsys),

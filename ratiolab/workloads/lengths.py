@@ -140,7 +140,7 @@ def two_log_normals_with(
 def lmsys_prompt() -> LengthDistribution:
     """Return prompt lengths like those of LMSYS-Chat-1M: mean 41, median 11, range 1..468.
 
-    The published variance is 4961 (2000 conversations); that of this law is the doctest's.
+    The published variance is 4961 (2000 conversations); that of this distribution is the doctest's.
 
     Source: Chen, Ye, Zhou (2025), Section 6, arXiv 2508.14544v2; Jaillet et al. (2025),
     Section 5.2, arXiv 2502.07115v5, has mean 40.62 and median 11 for 10,000 others.
@@ -154,8 +154,8 @@ def lmsys_prompt() -> LengthDistribution:
 def lmsys_output() -> LengthDistribution:
     """Return output lengths like those of LMSYS-Chat-1M: mean 85, median 43, range 1..883.
 
-    The published variance is 9702; that of this law is larger, see the doctest: no log-normal
-    law on this range has all of mean, median and variance.
+    The published variance is 9702; that of this distribution is larger, see the doctest: no
+    log-normal distribution on this range has all of mean, median and variance.
 
     Source: as `lmsys_prompt`; the other sample has mean 85.32 and median 45.
 

@@ -1,7 +1,7 @@
-"""Workloads of one output law, all prompts equal: the settings that theory speaks of.
+"""Workloads of one output distribution, all prompts equal: the settings that theory speaks of.
 
-A law is a function of its own parameters; `law_kind` adds the parameters that all these workloads
-share.
+A distribution is a function of its own parameters; `law_kind` adds the parameters that all these
+workloads share.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,8 @@ def law_kind(
     memory: int = 100,
     prompt: int = 1,
 ) -> Kind:
-    """Make a kind of an output law, whose range is the prediction interval of every request."""
+    """Make a kind of an output distribution, whose range is the prediction interval of every
+    request."""
 
     def build(
         rng: Generator,
@@ -115,16 +116,18 @@ def log_t_laws(
     prompt: Prompt = 10,
     mu: Annotated[float, Domain(0, 20, "mean of the locations")] = 3.0,
     between: Annotated[float, Domain(0, 20, "standard deviation of the locations")] = 0.8,
-    sigma: Annotated[float, Domain(0.001, 20, "median scale of a law")] = 0.585,
+    sigma: Annotated[float, Domain(0.001, 20, "median scale of a distribution")] = 0.585,
     spread: Annotated[float, Domain(0, 5, "scales vary by factors up to 2^spread")] = 1.0,
     nu: Annotated[float, Domain(0.1, 1000, "degrees of freedom")] = 3.5,
     upper: Length = 500,
     rate: Rate = 0.0,
 ) -> Instance:
-    """Draw each output from a log-t law of its own, which is told; stop longer ones at upper.
+    """Draw each output from a log-t distribution of its own, which is told; stop longer ones at
+    upper.
 
-    Locations are normal, at least 0; scales sigma * 2**U, U uniform on [-spread, spread]. Laws are
-    rounded to thousandths before outputs are drawn, so that they are exactly what is told.
+    Locations are normal, at least 0; scales sigma * 2**U, U uniform on [-spread, spread].
+    Distributions are rounded to thousandths before outputs are drawn, so that they are exactly what
+    is told.
     """
     _require_room(prompt, upper, memory)
     location = np.rint(1000 * np.maximum(rng.normal(mu, between, n), 0)).astype(np.int64)

@@ -1,7 +1,8 @@
-"""Predicted laws of output lengths: what a model that answers with a distribution would say.
+"""Predicted distributions of output lengths: what a model that answers with a distribution would
+say.
 
-Each request is given a law of its own that its output is a draw of; a few more draws, answers of
-the same prompt, are what a predictor is trained on; their fit is what a policy sees.
+Each request is given a distribution of its own that its output is a draw of; a few more draws,
+answers of the same prompt, are what a predictor is trained on; their fit is what a policy sees.
 
 Source: Zheng et al. (2026), arXiv 2604.00499, known from a summary.
 """
@@ -40,27 +41,29 @@ def distributional(
     most: int = 1024,
     truth: Instance | None = None,
 ) -> Instance:
-    """Predict a law for each output, fitted to draws of its own, and the median as its length.
+    """Predict a distribution for each output, fitted to draws of its own, and the median as its
+    length.
 
-    Request i has a log-t law with scale sigma * 2**U, U uniform on [-1, 1], and NU degrees of
-    freedom, placed such that its output is one draw of it: location ln o - scale * Z, Z of
-    Student's t. This is the law given the output when all locations were equally likely before.
-    When `truth` states laws, as those of the kind ``log-t-laws`` do, its laws are taken instead.
-    The fit sees `samples` more draws, rounded to tokens and stopped at `most`, and not the output.
+    Request i has a log-t distribution with scale sigma * 2**U, U uniform on [-1, 1], and NU degrees
+    of freedom, placed such that its output is one draw of it: location ln o - scale * Z, Z of
+    Student's t. This is the distribution given the output when all locations were equally likely
+    before. When `truth` states distributions, as those of the kind ``log-t-laws`` do, its
+    distributions are taken instead. The fit sees `samples` more draws, rounded to tokens and
+    stopped at `most`, and not the output.
 
     Parameters
     ----------
     family : ``log-t`` with NU degrees of freedom, ``log-t-nu`` with those of greatest likelihood
         among nine between 1 and 30, or ``log-normal``.
     samples : draws for each request, at least 2; the paper trains on 20.
-    sigma : median scale of the laws; the default comes from the paper's P99/P50.
+    sigma : median scale of the distributions; the default comes from the paper's P99/P50.
     most : tokens at which a draw is stopped.
-    truth : an instance whose laws the outputs were drawn from, if there is one.
+    truth : an instance whose distributions the outputs were drawn from, if there is one.
 
     Returns
     -------
-    An instance with `location`, `scale`, `freedom` and `predicted`, the median of the fitted law.
-    Cost O(n samples) for each of at most 200 steps.
+    An instance with `location`, `scale`, `freedom` and `predicted`, the median of the fitted
+    distribution. Cost O(n samples) for each of at most 200 steps.
     """
     if samples < 2:
         raise ValueError(f"samples {samples} must be at least 2")
@@ -96,8 +99,8 @@ def fit(logs: FloatArray, family: Family = "log-t") -> tuple[FloatArray, FloatAr
 
     Returns
     -------
-    Three arrays of shape (requests,); a million degrees of freedom stand for the normal law.
-    Scales are at least 0.01: equal observations have none.
+    Three arrays of shape (requests,); a million degrees of freedom stand for the normal
+    distribution. Scales are at least 0.01: equal observations have none.
     """
     rows = len(logs)
     if family == "log-normal":

@@ -147,15 +147,18 @@ def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instan
 
 
 def misjudged(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
-    """Move the medians of predicted laws by factors exp(noise * Normal(0, 1)), none below 1.
+    """Move the medians of predicted distributions by factors exp(noise * Normal(0, 1)), none below
+    1.
 
     Extra spread of a model that sees the prompt alone. Point predictions are the medians. Raise
-    ValueError if the instance predicts no laws.
+    ValueError if the instance predicts no distributions.
     """
     if not 0 <= noise < float("inf"):
         raise ValueError(f"noise {noise} must be at least 0 and finite")
     if instance.location is None:
-        raise ValueError("predictions misjudged need laws before them, as in log-t+misjudged:0.3")
+        raise ValueError(
+            "predictions misjudged need distributions before them, as in log-t+misjudged:0.3"
+        )
     moved = instance.location + 1000 * noise * rng.standard_normal(len(instance))
     location = np.rint(np.maximum(moved, 0)).astype(np.int64)
     median = np.rint(np.exp(location / 1000)).astype(np.int64)
@@ -193,10 +196,10 @@ def add_predictions(instance: Instance, words: str, seed: int) -> Instance:
     words : ``exact``, ``rough``, ``buckets`` or ``buckets:WIDTH``, ``overlap:X``, ``noisy:E``,
         ``gaussian:SIGMA``, ``one-bit:THRESHOLD``, ``ranked:NOISE``, ``classified:SPREAD`` (ten bins
         up to 512 tokens), ``log-t``, ``log-t-nu`` or ``log-normal``, each also with a number of
-        draws, as ``log-t:5`` (laws of each output fitted to this number of draws, with their
-        medians as predictions; the draws are of the instance's own laws if it states them), or
-        ``misjudged:NOISE`` behind a law. Several, joined by ``+``, are added one after the other; a
-        later one replaces what it also predicts.
+        draws, as ``log-t:5`` (distributions of each output fitted to this number of draws, with
+        their medians as predictions; the draws are of the instance's own distributions if it states
+        them), or ``misjudged:NOISE`` behind a distribution. Several, joined by ``+``, are added one
+        after the other; a later one replaces what it also predicts.
     seed : seed of the noise.
 
     Raises

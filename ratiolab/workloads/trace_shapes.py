@@ -88,7 +88,7 @@ def _drawn(rng: Generator, shape: Shape, n: int, memory: int, load: float, scale
     angle = 2 * np.sin(shape.correlation * pi / 6)  # of normal numbers with that rank correlation
     both[1] = angle * both[0] + np.sqrt(1 - angle**2) * both[1]
     level = np.vectorize(NormalDist().cdf)(both)
-    # the law of those that are kept when prompts of more than half of memory are left out
+    # the distribution of those that are kept when prompts of more than half of memory are left out
     level[0] *= np.interp(np.log(scale * (room // 2)), np.log(shape.prompt), LEVELS)
     prompt = np.minimum(_lengths(shape.prompt, level[0], scale), room // 2)
     output = np.minimum(_lengths(shape.output, level[1], scale), room - prompt)

@@ -209,7 +209,7 @@ def test_exact_predicts_the_output_everywhere():
         ),
         (
             lambda i: predictions.add_predictions(i, "misjudged:0.3", 0),
-            "predictions misjudged need laws before them, as in log-t+misjudged:0.3",
+            "predictions misjudged need distributions before them, as in log-t+misjudged:0.3",
         ),
         (
             lambda i: predictions.misjudged(i, -1, np.random.default_rng(0)),

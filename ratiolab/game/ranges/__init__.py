@@ -1,4 +1,5 @@
-"""The game of a policy that knows nothing but a range of volumes against a law, in the limit."""
+"""The game of a policy that knows nothing but a range of volumes against a distribution, in the
+limit."""
 
 from ratiolab.game.ranges.play import Found, enclose
 

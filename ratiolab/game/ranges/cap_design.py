@@ -1,8 +1,8 @@
 """The best caps for a known distribution of lengths, and a lower bound on every policy.
 
 Fluid limit and units of `ratiolab.theory.limits.volume_restart`: all requests at round 0, volumes,
-the optimum is the integral of Y**2. For a law with finitely many volumes only these matter as caps:
-between two of them no request of a run completes.
+the optimum is the integral of Y**2. For a distribution with finitely many volumes only these matter
+as caps: between two of them no request of a run completes.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def best_caps(law: Atoms) -> tuple[tuple[float, ...], float]:
 
 
 def least_cost(law: Atoms, steps: int = 160) -> float:
-    """Return a lower bound on the fluid cost of all policies that know a law of volumes.
+    """Return a lower bound on the fluid cost of all policies that know a distribution of volumes.
 
     Every policy, adaptive or random, gives each request a random path of bounds whose expected work
     by tau is at most tau, and costs twice the integral of the share that is unfinished (see
@@ -137,10 +137,11 @@ def _minimum(cost: Any, entries: list[tuple[int, int, float]], right: Any, limit
 
 
 def coarsened(law: Atoms, most: int = 24) -> list[tuple[float, float]]:
-    """Return a law of at most ``most`` volumes: neighbours in geometric bins become their mean.
+    """Return a distribution of at most ``most`` volumes: neighbours in geometric bins become their
+    mean.
 
-    The answer is about the coarser law; its optimum and costs differ a little from those of the
-    law itself.
+    The answer is about the coarser distribution; its optimum and costs differ a little from those
+    of the distribution itself.
     """
     if len(law) <= most:
         return list(law)

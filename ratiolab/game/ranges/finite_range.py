@@ -1,17 +1,19 @@
 """The best constant V(R) when all volumes lie within a factor R: bounds from both sides.
 
-Fluid limit and units of `ratiolab.theory.limits.volume_restart`. V(R) is the largest, over laws on
-[1, R], of the least cost of a policy over the optimum; whether the policy knows the law or not
-makes no difference. V(R) does not fall as R grows, is (1 + sqrt(R))/2 up to R = 2.618 and tends to
+Fluid limit and units of `ratiolab.theory.limits.volume_restart`. V(R) is the largest, over
+distributions on [1, R], of the least cost of a policy over the optimum; whether the policy knows
+the distribution or not makes no difference. V(R) does not fall as R grows, is (1 + sqrt(R))/2 up to
+R = 2.618 and tends to
 V = 2.728. Between these values two bounds hold:
 
-- from below by a law and a price of work (`dual_value`): every policy pays at least the cheapest
-  path of bounds with its work at that price, less what all work costs; a dynamic program finds it;
-- from above by a mixture of policies that know nothing but R, and a guess of the worst law
+- from below by a distribution and a price of work (`dual_value`): every policy pays at least the
+  cheapest path of bounds with its work at that price, less what all work costs; a dynamic program
+  finds it;
+- from above by a mixture of policies that know nothing but R, and a guess of the worst distribution
   (`ratiolab.game.ranges.orders`).
 
 The bounds are floats, right but for rounding; proofs in
-ratiolab/papers/ours/proofs/volume_restart.md. Laws, prices and policies are found by
+ratiolab/papers/ours/proofs/volume_restart.md. Distributions, prices and policies are found by
 `ratiolab.game.ranges`, whose quality matters for nothing but the gap.
 """
 
@@ -59,7 +61,7 @@ def closed_form(ratio: float) -> Enclosure:
     never, most = (1 + ratio**0.5) / 2, float(best()[1])
     if ratio <= NEVER_KILL:
         return Enclosure(ratio, never, never, never)
-    # V(R) does not fall: a law for a smaller range is one for this
+    # V(R) does not fall: a distribution for a smaller range is one for this
     proved = most * (log(ratio) - 4.22) / (1 + log(ratio))  # Theorem 3
     return Enclosure(ratio, max((1 + NEVER_KILL**0.5) / 2, proved), min(never, most), never)
 
@@ -70,13 +72,13 @@ def dual_value(
     ends: Sequence[float],
     prices: Sequence[float],
 ) -> float:
-    """Return a lower bound on the cost of every policy over the optimum, for one law.
+    """Return a lower bound on the cost of every policy over the optimum, for one distribution.
 
     The least of 2 int Y dtau plus the price of work over all paths of bounds, less the integral of
     the price: weak duality. With a price that is constant within steps and 0 after them, jumps at
-    the begin of a step, to volumes of the law, are best. O(volumes steps). `volumes` ascend from 0,
-    and `shares` of requests exceed each, from 1 to 0. `ends` of the steps of time ascend; `prices`
-    of a unit of work in each step must not increase.
+    the begin of a step, to volumes of the distribution, are best. O(volumes steps). `volumes`
+    ascend from 0, and `shares` of requests exceed each, from 1 to 0. `ends` of the steps of time
+    ascend; `prices` of a unit of work in each step must not increase.
     """
     volume, above, price = (np.asarray(part, float) for part in (volumes, shares, prices))
     if (

@@ -1,4 +1,5 @@
-"""The compiled parts of the game of ranges: cheapest paths, and laws that do not increase."""
+"""The compiled parts of the game of ranges: cheapest paths, and distributions that do not
+increase."""
 
 from typing import Any
 
@@ -68,10 +69,11 @@ def not_increasing(values, weights):  # type: ignore[no-untyped-def]
 
 @compiled
 def climb(cost, widths, law, steps, tolerance):  # type: ignore[no-untyped-def]
-    """Return the law of largest cost over the sum of widths times squares, from a first guess.
+    """Return the distribution of largest cost over the sum of widths times squares, from a first
+    guess.
 
-    A power method whose iterates are brought back to laws that do not increase; it ends when no
-    entry moves by more than the tolerance.
+    A power method whose iterates are brought back to distributions that do not increase; it ends
+    when no entry moves by more than the tolerance.
     """
     law = law / np.sqrt((widths * law * law).sum())
     for _ in range(steps):

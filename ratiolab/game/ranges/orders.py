@@ -1,10 +1,11 @@
-"""Policies of the fluid limit as lists of moves, and the worst law for a mixture of them.
+"""Policies of the fluid limit as lists of moves, and the worst distribution for a mixture of them.
 
-Units of `ratiolab.game.ranges.finite_range`. A policy that knows no law is a list of moves: a
-share of the requests that may have outlived one volume, drawn at random, runs to another.
-Its cost is a quadratic form of the law with nonnegative entries, so that a mixture of policies has
-the mean of their forms. Such a form is concave in the squares of the law, and for every guess of
-the law there is a bound for all laws that is exact when the guess is right (`most`).
+Units of `ratiolab.game.ranges.finite_range`. A policy that knows no distribution is a list of
+moves: a share of the requests that may have outlived one volume, drawn at random, runs to another.
+Its cost is a quadratic form of the distribution with nonnegative entries, so that a mixture of
+policies has the mean of their forms. Such a form is concave in the squares of the distribution, and
+for every guess of the distribution there is a bound for all distributions that is exact when the
+guess is right (`most`).
 
 Proofs: ratiolab/papers/ours/proofs/volume_restart.md, section 5.
 """
@@ -65,9 +66,9 @@ def form(moves: Sequence[Move], nodes: Sequence[float], *, at_nodes: bool = Fals
 
     A move from a to c of a share x works x (a Y(a) + int_a^c Y), and what waits falls from before
     to after it: it costs the work times the sum of both. Y at a node is at most the mean of the
-    cell before it, and is put in its place. With `at_nodes` the law has volumes at nodes alone, so
-    that Y at a node is its value in the cell after it, and the form is exact. `moves` end with all
-    requests at the last node; `nodes` are volumes, ascending from 0.
+    cell before it, and is put in its place. With `at_nodes` the distribution has volumes at nodes
+    alone, so that Y at a node is its value in the cell after it, and the form is exact. `moves` end
+    with all requests at the last node; `nodes` are volumes, ascending from 0.
     """
     edges = np.asarray(nodes, np.float64)
     widths, last = np.diff(edges), len(edges) - 1
@@ -91,13 +92,13 @@ def form(moves: Sequence[Move], nodes: Sequence[float], *, at_nodes: bool = Fals
 
 
 def most(cost: FloatArray, widths: FloatArray, guess: FloatArray) -> float:
-    """Return a bound on a form over the integral of Y**2, for all laws.
+    """Return a bound on a form over the integral of Y**2, for all distributions.
 
-    With m for means of the law and y for the guess, m_i m_j <= (m_i**2 y_j/y_i + m_j**2 y_i/y_j)/2.
-    So the form is at most the sum of g_i m_i**2, g = (cost y)/y. As m does not increase, that is at
-    most the largest mean of g over the first cells, weighted by widths, times the sum of widths_i
-    m_i**2, and this is at most the integral. `cost` is symmetric with entries at least 0; the
-    `guess` is positive and may be any.
+    The means of the distribution are m, and the guess is y. Then
+    m_i m_j <= (m_i**2 y_j/y_i + m_j**2 y_i/y_j)/2. So the form is at most the sum of g_i m_i**2, g = (cost y)/y. As m does not
+    increase, that is at most the largest mean of g over the first cells, weighted by widths, times
+    the sum of widths_i m_i**2, and this is at most the integral. `cost` is symmetric with entries
+    at least 0; the `guess` is positive and may be any.
     """
     if (cost < 0).any() or (guess <= 0).any():
         raise ValueError("entries of the form must be at least 0, and the guess positive")

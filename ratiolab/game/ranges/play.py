@@ -1,10 +1,11 @@
 """Bounds on the best constant V(R) for volumes within a factor R, by playing the game.
 
-The policies are mixtures of lists of moves, the adversary plays laws. For each law the best
-response joins the mixture; the next law lies between the best law so far and the worst one for the
-mixture, whose weights are the best. Laws and responses live on a grid of volumes. The proved bounds
-hold for all laws: below for the best law on a finer grid with its price, above for the mixture with
-all its caps shifted by equally likely parts of a cell.
+The policies are mixtures of lists of moves, the adversary plays distributions. For each
+distribution the best response joins the mixture; the next distribution lies between the best
+distribution so far and the worst one for the mixture, whose weights are the best. Distributions and
+responses live on a grid of volumes. The proved bounds hold for all distributions: below for the
+best distribution on a finer grid with its price, above for the mixture with all its caps shifted by
+equally likely parts of a cell.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ GRIDS = (0.16, 0.08, 0.04)
 """Steps of the logarithm of volume, from the first try to the last."""
 
 PARTS = 8
-"""Finer cells for each cell of the grid, where bounds for all laws are computed."""
+"""Finer cells for each cell of the grid, where bounds for all distributions are computed."""
 
 ROUNDS = 120
 """Responses on each grid, at most."""
@@ -42,9 +43,10 @@ class Found:
 
     Parameters
     ----------
-    volumes, shares, ends, prices : of the law and the price, for `dual_value`; empty where a
-        formula proves the lower end.
-    policies : of the mixture, with their weights, on these `nodes`; and the guess of the worst law.
+    volumes, shares, ends, prices : of the distribution and the price, for `dual_value`; empty where
+        a formula proves the lower end.
+    policies : of the mixture, with their weights, on these `nodes`; and the guess of the worst
+        distribution.
     """
 
     enclosure: Enclosure
@@ -146,7 +148,7 @@ class _Play:
             self.policies = [one for one, keep in zip(self.policies, kept, strict=True) if keep]
             self.forms = [one for one, keep in zip(self.forms, kept, strict=True) if keep]
             self.weights = self.weights[kept] / self.weights[kept].sum()
-            # squares of laws, scaled to the same optimum, are what costs are concave in
+            # squares of distributions, scaled to the same optimum, are what costs are concave in
             towards = worst**2 / (widths @ worst**2)
             here = self.best_law[:-1] ** 2 / self.grid.optimum(self.best_law)
             squares = near * towards + (1 - near) * here
@@ -154,7 +156,8 @@ class _Play:
             yield
 
     def proved(self, *, refine: bool) -> Found:
-        """Return what the best law and the mixture prove for all laws and policies."""
+        """Return what the best distribution and the mixture prove for all distributions and
+        policies."""
         step = log(self.ratio) / (self.count - 1)
         parts = PARTS if refine else 2
         volumes = np.append(0.0, np.geomspace(1, self.ratio, (self.count - 1) * parts + 1))
@@ -188,7 +191,7 @@ class _Play:
         )
 
     def interpolated(self, nodes: FloatArray) -> FloatArray:
-        """Return the best law on other nodes of the same range."""
+        """Return the best distribution on other nodes of the same range."""
         middles = [np.log(v[1:-1] * v[2:]) / 2 for v in (self.grid.nodes, nodes)]
         inside = np.interp(middles[1], middles[0], np.log(np.maximum(self.best_law[1:-1], 1e-12)))
         return np.concatenate([[1.0], np.exp(inside), [0.0]])
@@ -198,7 +201,7 @@ class _Play:
 
 
 def _first_law(nodes: FloatArray) -> FloatArray:
-    """Return a law to begin with: that of the limit, bent at the ends."""
+    """Return a distribution to begin with: that of the limit, bent at the ends."""
     level, span = np.log(nodes[1:-1]), log(nodes[-1])
     bent = np.sin(np.pi * (level + 2) / (span + 4)) / np.sin(2 * np.pi / (span + 4))
     inside = np.minimum.accumulate(0.85 * np.exp(-level / 2) * bent)
@@ -208,7 +211,8 @@ def _first_law(nodes: FloatArray) -> FloatArray:
 def mixture(
     forms: list[FloatArray], widths: FloatArray, weights: FloatArray, law: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the weights that make the worst law for a mixture least bad, and that law."""
+    """Return the weights that make the worst distribution for a mixture least bad, and that
+    distribution."""
     from scipy.optimize import minimize
 
     stacked = np.array(forms)
@@ -229,7 +233,8 @@ def mixture(
 
 
 def mixture_value(nodes: FloatArray, policies: list[tuple[float, tuple[Move, ...]]]) -> float:
-    """Return the bound on a mixture of policies for all laws between the first and last node."""
+    """Return the bound on a mixture of policies for all distributions between the first and last
+    node."""
     widths, volumes = np.diff(nodes), nodes.tolist()
     cost = np.zeros((len(widths), len(widths)))
     for weight, moves in policies:

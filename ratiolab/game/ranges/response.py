@@ -1,9 +1,10 @@
-"""The best response to a law: a mixture of paths of bounds, and the price of work that proves it.
+"""The best response to a distribution: a mixture of paths of bounds, and the price of work that
+proves it.
 
-The policy knows the law. It gives each request a random path of bounds whose mean work by any time
-is at most that time (ratiolab/papers/ours/proofs/volume_restart.md, section 3). Prices are linear
-between knots, so that the linear program over paths has a row for each knot; paths are its columns,
-and the cheapest path at the price of its duals joins them, until it would gain little.
+The policy knows the distribution. It gives each request a random path of bounds whose mean work by
+any time is at most that time (ratiolab/papers/ours/proofs/volume_restart.md, section 3). Prices are
+linear between knots, so that the linear program over paths has a row for each knot; paths are its
+columns, and the cheapest path at the price of its duals joins them, until it would gain little.
 """
 
 from dataclasses import dataclass, field
@@ -19,11 +20,11 @@ Path: TypeAlias = tuple[tuple[int, int, int], ...]
 """Jumps: step of time, bound, cap."""
 
 POOL = 400
-"""Paths kept from one law to the next."""
+"""Paths kept from one distribution to the next."""
 
 HORIZON = 4.0
-"""Last time, over the root of the largest volume, about when the last work of the limit law ends: a
-price that ends earlier lets the last requests wait for nothing."""
+"""Last time, over the root of the largest volume, about when the last work of the limit
+distribution ends: a price that ends earlier lets the last requests wait for nothing."""
 
 FIRST = 0.05
 """First knot and step of time; the least volume, which all requests have, is 1."""
@@ -31,7 +32,7 @@ FIRST = 0.05
 
 @dataclass
 class Grid:
-    """Volumes of laws, steps of time, and knots of prices, for volumes within a factor.
+    """Volumes of distributions, steps of time, and knots of prices, for volumes within a factor.
 
     `nodes` are volumes, ascending, the first 0, the second 1.
     """
@@ -62,18 +63,19 @@ class Grid:
         return widths
 
     def first_price(self) -> FloatArray:
-        """Return weights of a price to begin with: falling like that of the limit law."""
+        """Return weights of a price to begin with: falling like that of the limit distribution."""
         end = self.knots[-1]
         price = 4.6 / np.maximum(self.knots, 0.9) * np.sqrt(1 - np.minimum(self.knots / end, 1))
         falls: FloatArray = np.maximum(-np.diff(price), 0)
         return falls
 
     def optimum(self, shares: FloatArray) -> float:
-        """Return the integral of the square of a law, given by its values after each node."""
+        """Return the integral of the square of a distribution, given by its values after each
+        node."""
         return float(self.widths @ shares[:-1] ** 2)
 
     def filled(self, shares: FloatArray) -> FloatArray:
-        """Return the integral of a law up to each node."""
+        """Return the integral of a distribution up to each node."""
         return np.append(0.0, np.cumsum(self.widths * shares[:-1]))
 
 
@@ -102,7 +104,8 @@ def respond(
     tolerance: float = 7e-4,
     most: int = 80,
 ) -> Response:
-    """Find the best response to a law, up to a relative tolerance or a number of new paths.
+    """Find the best response to a distribution, up to a relative tolerance or a number of new
+    paths.
 
     `shares` exceed each node, the last 0. `pool` has paths to begin with; good ones are added, and
     the oldest fall out.

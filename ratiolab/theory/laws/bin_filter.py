@@ -101,9 +101,9 @@ def bayes_filter(
 ) -> list[Vector]:
     """Propagate the posterior and divide the classifier's prior out.
 
-    This is the law of the present bin given all outputs and given that the request still
+    This is the distribution of the present bin given all outputs and given that the request still
     runs, if bins follow the chain, outputs are independent given the bins, and p(0) is
-    the posterior under the law of the first bin.
+    the posterior under the distribution of the first bin.
 
     ``frequencies`` are c, the class frequencies in the classifier's training; None if uniform.
     """
@@ -124,7 +124,7 @@ class World:
     Parameters
     ----------
     width : b; a request leaves its bin with probability 1/b after each token.
-    start : law of the first bin, also the classifier's class frequencies; shape (k,).
+    start : distribution of the first bin, also the classifier's class frequencies; shape (k,).
     likelihood : probability of each symbol in each bin, shape (k, symbols).
     """
 

@@ -203,8 +203,9 @@ def linearly_weighted_geometric(
 def power(lower: int, upper: int, exponent: Number = 1) -> LengthDistribution:
     """Return P(o >= k) = (lower/k)**exponent on lower..upper, with the rest at ``upper``.
 
-    Without prompts and with exponent 1 this is the law for which no policy that does not know the
-    lengths comes near the optimum: ratiolab/papers/ours/proofs/volume_restart.md, section 3.
+    Without prompts and with exponent 1 this is the distribution for which no policy that does not
+    know the lengths comes near the optimum: ratiolab/papers/ours/proofs/volume_restart.md, section
+    3.
 
     >>> power(1, 3).probabilities
     (Fraction(1, 2), Fraction(1, 6), Fraction(1, 3))

@@ -1,4 +1,5 @@
-"""The log-normal law of output lengths, with the questions that its neighbour `log_t` answers.
+"""The log-normal distribution of output lengths, with the questions that its neighbour `log_t`
+answers.
 
 ln X = mu + sigma Z, Z standard normal; served lengths are capped, min(X, cap). Partial moments are
 closed: E[X; X <= x] = exp(mu + sigma^2 / 2) Phi((ln x - mu) / sigma - sigma).
@@ -15,7 +16,7 @@ _Z = NormalDist()
 
 @dataclass(frozen=True)
 class LogNormal:
-    """The law of X = exp(mu + sigma Z), Z standard normal."""
+    """The distribution of X = exp(mu + sigma Z), Z standard normal."""
 
     mu: float
     sigma: float

@@ -1,4 +1,4 @@
-"""The log-t law of output lengths and TIE's score, without sampling.
+"""The log-t distribution of output lengths and TIE's score, without sampling.
 
 ln X = mu + sigma Z, Z Student t with nu degrees of freedom. Served lengths are capped,
 X~ = min(X, x_max). With z = sqrt(nu) tan(theta) the density of Z becomes
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class LogT:
-    """The law of X = exp(mu + sigma Z), Z Student t.
+    """The distribution of X = exp(mu + sigma Z), Z Student t.
 
     ``mu`` and ``sigma`` > 0 are location and scale of ln X, ``nu`` > 0 the degrees of freedom,
     which the paper fixes at 3.5.

@@ -177,10 +177,11 @@ def staggered_ratio(base: float, levels: float, offsets: int = 64) -> float:
 
     The optimum may stagger its starts, so that a request costs it its volume, half of o**2, where
     H-SF's batches pay o**2: it is the integral of t Y(t)**2, here 1/2 + ln R, exactly half of what
-    H-SF pays. Hence against it no law costs more than twice `constant`, 7.2574 at the best base.
+    H-SF pays. Hence against it no distribution costs more than twice `constant`, 7.2574 at the best
+    base.
 
-    This law attains that in the limit. A run to c = a b by a request that exceeds a takes on
-    average a Y(a) + int_a^c Y = 1 + ln b, c times as much memory-time, and both those before and
+    This distribution attains that in the limit. A run to c = a b by a request that exceeds a takes
+    on average a Y(a) + int_a^c Y = 1 + ln b, c times as much memory-time, and both those before and
     after wait: c (1 + ln b)(1/a + 1/c) = (b + 1)(1 + ln b) for each cap inside [1, R). There are
     ln R / ln b of them up to a constant number, so the ratio tends to
     (b + 1)(1 + ln b)/ln b = 2 `constant`, with an error of order 1/ln R. Whole lengths are near

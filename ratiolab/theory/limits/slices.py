@@ -35,7 +35,7 @@ def halving_family(first: int, levels: int) -> list[tuple[int, Fraction]]:
 
 
 def staggered_optimum(law: Sequence[tuple[int, Fraction]]) -> Fraction:
-    """Return the optimum of a law of lengths, ascending, in units of n**2 / (2 M).
+    """Return the optimum of a distribution of lengths, ascending, in units of n**2 / (2 M).
 
     >>> staggered_optimum([(1, Fraction(1))])
     Fraction(1, 1)
@@ -48,7 +48,7 @@ def staggered_optimum(law: Sequence[tuple[int, Fraction]]) -> Fraction:
 
 
 def gsa_cost(law: Sequence[tuple[int, Fraction]]) -> Fraction:
-    """Return what GSA's clock makes it cost on a law of lengths, in units of n**2 / (2 M).
+    """Return what GSA's clock makes it cost on a distribution of lengths, in units of n**2 / (2 M).
 
     With y the share that outlives the slice before and z that of slice c: vol(c) y (y + z), summed.
 
@@ -64,7 +64,8 @@ def gsa_cost(law: Sequence[tuple[int, Fraction]]) -> Fraction:
 
 
 def gsa_ratio(law: Sequence[tuple[int, Fraction]]) -> Fraction:
-    """Return GSA over the optimum on a law of lengths, at most 8, the limit on `halving_family`.
+    """Return GSA over the optimum on a distribution of lengths, at most 8, the limit on
+    `halving_family`.
 
     >>> gsa_ratio(halving_family(3, 3)), float(gsa_ratio(halving_family(12, 150)))
     (Fraction(1264, 195), 7.988118234615613)

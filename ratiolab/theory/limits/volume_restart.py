@@ -15,10 +15,10 @@ Caps are v_min b**(k + U), k = 0, 1, ..., served in ascending order, with U unif
 - ``none``: U = 0, requests in random order: the sum of T(c/b, c) [Y(c/b) + Y(c)] over the caps.
 
 With Y(v) = f(ln v) / sqrt(v) the first two are translation-invariant quadratic forms in f with a
-nonnegative kernel, and the optimum is int f**2. Hence their suprema over all laws are the masses of
-the kernels, with r = sqrt(b): (r-1)(2-1/r)/ln(r)**2 and (2 r + 1 - 1/r)/(2 ln r). The first has
-the minimum V = 2.72837... at b = 13.807, and no policy that does not know the lengths has a smaller
-constant. The two directions are proved in ratiolab/papers/ours/proofs/volume_restart.md.
+nonnegative kernel, and the optimum is int f**2. Hence their suprema over all distributions are the
+masses of the kernels, with r = sqrt(b): (r-1)(2-1/r)/ln(r)**2 and (2 r + 1 - 1/r)/(2 ln r). The
+first has the minimum V = 2.72837... at b = 13.807, and no policy that does not know the lengths has
+a smaller constant. The two directions are proved in ratiolab/papers/ours/proofs/volume_restart.md.
 
 Source: own derivation. Jaeger, Sagnol, Schmidt genannt Waldschmidt, Warode, arXiv 2211.02044, have
 the constant of one offset, for one machine.
@@ -46,7 +46,7 @@ BEST_BASE = 13.80731
 
 
 class Shares:
-    """The function Y of a law of volumes with finitely many atoms, and its integral."""
+    """The function Y of a distribution of volumes with finitely many atoms, and its integral."""
 
     def __init__(self, law: Atoms) -> None:
         self.volume = np.array([v for v, _ in law])
@@ -85,7 +85,7 @@ class Shares:
 
 
 def ratio(law: Atoms, base: float = BEST_BASE, offset: Offset = "request") -> float:
-    """Return the fluid latency of these caps over the optimum, for a law of volumes.
+    """Return the fluid latency of these caps over the optimum, for a distribution of volumes.
 
     Exact but for rounding: between the volumes and their multiples by the base, T is linear in the
     cap and N in its logarithm, so each piece has a closed form. O(atoms log(largest/least volume)).
@@ -132,7 +132,8 @@ def _piece(n: float, g: float, work: float, slope: float, c: float, x: float) ->
 
 
 def constant(base: Any, offset: Offset = "request") -> Expr:
-    """Return the supremum of `ratio` over all laws, for a number or a sympy expression b > 1.
+    """Return the supremum of `ratio` over all distributions, for a number or a sympy expression b >
+    1.
 
     For ``none`` and requests in random order: with Y at its means over the cells between caps, the
     cost is a Toeplitz form of the cells with nonnegative entries, whose mass is

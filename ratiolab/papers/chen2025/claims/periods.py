@@ -43,7 +43,7 @@ def lemma_1(claimed: Law) -> ClaimResult:
         starts_full and stays_full and step,
         PROVED,
         f"memory {'stays' if stays_full else 'does not stay'} full at every age; thinning with "
-        f"probability 1/(s+a+1) {'gives' if step else 'does not give'} this law",
+        f"probability 1/(s+a+1) {'gives' if step else 'does not give'} this distribution",
         witness="the tokens of a batch change with its age",
     )
 

@@ -45,8 +45,8 @@ def kill_restart_staggered(claimed: float) -> ClaimResult:
     Assumes: all requests at round 0, no prompts, n and M large, places refilled at once
     Assumes: the optimum may stagger its starts
     Proof: ratiolab.theory.limits.kill_restart.staggered_ratio
-    Evidence: H-SF in batches pays exactly twice the staggered optimum without prompts; the law 1/t
-        attains the constant against it
+    Evidence: H-SF in batches pays exactly twice the staggered optimum without prompts; the
+        distribution 1/t attains the constant against it
     """
     base, value = (float(found) for found in best(refill=True, random_offset=True))
     own = 2 * float(constant(SIMULATED, refill=True, random_offset=True))
@@ -84,7 +84,7 @@ def independent_offsets(value: float) -> ClaimResult:
     Source: kill-and-restart
     Proof: independent_offsets
     Evidence: in ln t the cost is a translation-invariant form with a nonnegative kernel, whose mass
-        bounds it; the law 1/t, cut far out, comes near it
+        bounds it; the distribution 1/t, cut far out, comes near it
     """
     base, constant = (float(found) for found in offsets.best())
     ratios = [offsets.ratio(law, base, 1500) for law in laws()]
@@ -93,7 +93,7 @@ def independent_offsets(value: float) -> ClaimResult:
         max(ratios) <= value and constant <= value,
         PROVED,
         f"{constant:.6f} at b = {base:.5f}; one offset for all {single:.4f}; up to "
-        f"{max(ratios):.4f} on {len(ratios)} laws",
+        f"{max(ratios):.4f} on {len(ratios)} distributions",
         witness=f"the constant is {constant:.6f}",
     )
 
@@ -118,10 +118,10 @@ def drawn_path(
 @PAPER.claim(claimed=1.0, control=1.1, assumes=MODEL)
 def independent_offsets_are_best(factor: float, slow: bool) -> ClaimResult:
     """No rule with reserved caps has a smaller competitive ratio than 3.42357, even if it knows the
-    law of the lengths.
+    distribution of the lengths.
 
     Source: kill-and-restart
-    Assumes: rules that kill at caps only; they may be random and know the law
+    Assumes: rules that kill at caps only; they may be random and know the distribution
     Proof: independent_offsets
     Evidence: weak duality: work is charged k/tau, and a period between two jumps costs 4 W times
         its length in ln(tau) by the inequality of means

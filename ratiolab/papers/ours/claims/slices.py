@@ -100,7 +100,7 @@ def gsa_family(claimed: int, slow: bool) -> ClaimResult:
         far >= claimed - NEAR and most <= claimed,
         PROVED,
         f"{float(gsa_ratio(halving_family(4, 4))):.4f} with lengths 17 to 129, {float(far):.6f} "
-        f"with 400 lengths from 2^14 + 1 on, more than any of {2000 if slow else 200} drawn laws; "
-        + played("gsa", [(9, 800), (17, 400), (33, 400)], 1),
+        f"with 400 lengths from 2^14 + 1 on, more than any of {2000 if slow else 200} drawn "
+        "distributions; " + played("gsa", [(9, 800), (17, 400), (33, 400)], 1),
         witness=f"at most {float(most):.4f}",
     )

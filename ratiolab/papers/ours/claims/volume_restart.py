@@ -27,7 +27,7 @@ def power_law(levels: float, atoms: int = 6000) -> Atoms:
 
 
 def drawn_laws(number: int) -> list[Atoms]:
-    """Draw laws of two to eight volumes, far apart or near."""
+    """Draw distributions of two to eight volumes, far apart or near."""
     rng = stream(0, "cases")
     laws: list[Atoms] = []
     for _ in range(number):
@@ -41,8 +41,8 @@ def drawn_laws(number: int) -> list[Atoms]:
 @PAPER.claim(claimed=CONSTANT, control=2.7, assumes=FLUID)
 def volume_restart_upper(claimed: float, slow: bool) -> ClaimResult:
     """Caps geometric in volume with base 13.807, an independent offset for each request, served in
-    the order of cap with staggered starts, cost at most 2.7283725 times the optimum for every law
-    of lengths.
+    the order of cap with staggered starts, cost at most 2.7283725 times the optimum for every
+    distribution of lengths.
 
     Source: Theorems 1 and 2
     Proof: volume_restart
@@ -55,7 +55,7 @@ def volume_restart_upper(claimed: float, slow: bool) -> ClaimResult:
     return decided(
         worst <= claimed and claimed >= float(best()[1]),
         PROVED,
-        f"supremum {float(best()[1]):.9f}; largest value of {len(laws)} laws {worst:.6f}",
+        f"supremum {float(best()[1]):.9f}; largest value of {len(laws)} distributions {worst:.6f}",
         witness=f"P(volume > v) = v**(-1/2), cut at e**140: {worst:.6f}",
     )
 
@@ -67,8 +67,8 @@ def dual_value(levels: float) -> float:
 
 @PAPER.claim(claimed=2.728372, control=2.8, assumes=FLUID)
 def volume_restart_lower(claimed: float) -> ClaimResult:
-    """No policy that does not know the lengths, adaptive, randomised or knowing their law, has a
-    constant below 2.728372 for all ranges of lengths.
+    """No policy that does not know the lengths, adaptive, randomised or knowing their distribution,
+    has a constant below 2.728372 for all ranges of lengths.
 
     Source: Theorem 3
     Proof: volume_restart
@@ -83,7 +83,7 @@ def volume_restart_lower(claimed: float) -> ClaimResult:
         evidence="proof by weak duality: with the price 2V/tau of work, every path of bounds pays "
         "V a level while the optimum pays 1; caps with bases 10, 13.8 and 20 cost "
         + ", ".join(f"{found:.4f}" for found in bases)
-        + " on that law over 140 levels",
+        + " on that distribution over 140 levels",
         witness=f"caps of base 13.807 cost at most {value:.6f}",
     )
 
@@ -118,21 +118,21 @@ def volume_restart_small_range(claimed: float) -> ClaimResult:
 @PAPER.claim(claimed=1.495, control=1.484, assumes=FLUID)
 def volume_restart_known_law(claimed: float) -> ClaimResult:
     """When the largest volume is four times the least, the best constant is at most 1.495, whether
-    or not a policy knows the law of the lengths; never to kill has 1.5.
+    or not a policy knows the distribution of the lengths; never to kill has 1.5.
 
     Source: Propositions 6 to 8
     Proof: volume_restart
-    Evidence: proof that knowing the law does not help at any range, by Sion's theorem: costs are
-        concave in the squares of the law
+    Evidence: proof that knowing the distribution does not help at any range, by Sion's theorem:
+        costs are concave in the squares of the distribution
     """
     found = enclose(4.0, gap=0.007)
     lower, upper = found.enclosure.lower, found.enclosure.upper
     return decided(
         claimed >= upper,
         "in floats, by a method that is proved",
-        f"{lower:.4f} for policies that know the law, {upper:.4f} for a mixture of "
+        f"{lower:.4f} for policies that know the distribution, {upper:.4f} for a mixture of "
         f"{len(found.policies)} that know nothing but the range",
-        witness=f"a law of {len(found.volumes) - 1} volumes and a price of work on which every "
-        f"policy pays at least {lower:.4f}",
+        witness=f"a distribution of {len(found.volumes) - 1} volumes and a price of work on which "
+        f"every policy pays at least {lower:.4f}",
         otherwise=FALSE if claimed < lower else UNDECIDED,
     )

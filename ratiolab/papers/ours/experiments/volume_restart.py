@@ -1,4 +1,5 @@
-"""Policies that do not know the lengths on laws that nothing was tuned on, beside V = 2.72837."""
+"""Policies that do not know the lengths on distributions that nothing was tuned on, beside V =
+2.72837."""
 
 import pandas as pd
 
@@ -24,7 +25,8 @@ PLAIN = ("no prompts: 1/t", "no prompts: log-normal", "no prompts: two lengths")
 
 
 def page(frame: pd.DataFrame) -> Page:
-    """Compute the tuning, the ratios of all policies, and the chart, a panel for each law."""
+    """Compute the tuning, the ratios of all policies, and the chart, a panel for each
+    distribution."""
     runs = with_ratios(frame)
     tuning = runs[runs[POLICY] == TUNING]
     again = runs[runs[SETTING].isin(PLAIN)]
@@ -72,7 +74,8 @@ def page(frame: pd.DataFrame) -> Page:
     ends = {law: mean(most, **{POLICY: OURS, SETTING: law}) for law in laws}
     findings = [
         Finding(
-            "the mean ratio of volume-restart at the most requests is below V on every law",
+            "the mean ratio of volume-restart at the most requests is below V on every "
+            "distribution",
             f"{value:.4f}",
             ends,
             below(value),

@@ -1,4 +1,4 @@
-"""TRAIL, Appendix E: the law of refined predictions, and the worst rank to come."""
+"""TRAIL, Appendix E: the distribution of refined predictions, and the worst rank to come."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -29,7 +29,7 @@ def summed(size: int, _: tuple[int, ...]) -> Fraction:
 
 
 def joint(size: int, predictions: tuple[int, ...]) -> Fraction:
-    """Return the joint law: the share of the size times the chance of its predictions."""
+    """Return the joint distribution: the share of the size times the chance of its predictions."""
     return SIZES[size] * path(size, predictions)
 
 
@@ -37,7 +37,10 @@ def recheck_law() -> str:
     """Add up the printed sum for both sizes."""
     assert summed(1, (1,)) == summed(1, (3,)) == summed(2, (2, 1)) == 1
     assert sum(joint(s, p) for s in SIZES for p in product(VALUES, repeat=s)) == 1
-    return "the printed sum is 1 for every size and all predictions; the joint law adds up to 1"
+    return (
+        "the printed sum is 1 for every size and all predictions; the joint distribution adds up "
+        "to 1"
+    )
 
 
 @PAPER.claim(claimed=summed, control=joint, recheck=recheck_law)
@@ -48,8 +51,8 @@ def appendix_e_density(law: Law) -> ClaimResult:
     Source: Appendix E
     Verdict: false
     Assumes: two sizes, predictions 1 to 3, each right with probability one half
-    Evidence: a sum over all predictions no longer depends on them and is 1 for every size; the law
-        of the size is missing. Right is f(x) P(Y = y | X = x)
+    Evidence: a sum over all predictions no longer depends on them and is 1 for every size; the
+        distribution of the size is missing. Right is f(x) P(Y = y | X = x)
     """
     total = sum((law(s, p) for s in SIZES for p in product(VALUES, repeat=s)), F(0))
     return decided(

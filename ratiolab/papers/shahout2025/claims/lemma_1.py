@@ -258,6 +258,6 @@ def appendix_c_mean_by_size(law: str) -> ClaimResult:
         f"d/dlambda at 0: {found} against {truth}",
         evidence="exponential sizes, perfect predictions, C = 1, corrected formula, symbolic "
         "integrals; E[T] to first order from two jobs. Sizes and predictions depend on each "
-        "other, so the law of y must be g(x, y)/f(x)",
+        "other, so the distribution of y must be g(x, y)/f(x)",
         witness=f"derivative at rate 0: {found}, not {truth}",
     )

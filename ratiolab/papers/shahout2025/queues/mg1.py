@@ -38,7 +38,7 @@ from ratiolab.papers.shahout2025.queues.quadrature import Array, half_line, log_
 
 
 class PredictionModel(Protocol):
-    """The joint law of size X and prediction R, as far as the formulas need it."""
+    """The joint distribution of size X and prediction R, as far as the formulas need it."""
 
     def excess(self, k: int, age: Array, prediction: Array) -> Array:
         """Return e_k(m, t) = E[(X - m)_+^k ; R in dt] / dt, elementwise."""

@@ -21,7 +21,7 @@ def recheck() -> str:
     assert exp(7) > CAP
     assert {LogT(7, sigma).cvar(ALPHA, CAP) for sigma in SIGMAS} == {CAP}
     assert LogT(7, 0.2).capped_mean(CAP) > LogT(7, 1.6).capped_mean(CAP)
-    return "four laws of different spread, all with CVaR 1024"
+    return "four distributions of different spread, all with CVaR 1024"
 
 
 @PAPER.claim(claimed=7.0, control=4.0, recheck=recheck)
@@ -31,7 +31,7 @@ def cvar_at_cap(mu: float) -> ClaimResult:
 
     Source: TIE score
     Verdict: not implied
-    Assumes: log-t laws (mu, sigma, 3.5) of equal median; risk grows with sigma
+    Assumes: log-t distributions (mu, sigma, 3.5) of equal median; risk grows with sigma
     Assumes: alpha = 0.9, lengths capped at max_tokens = 1024; the median is beyond the cap, that of
         the control far below it
     Evidence: the summary says that CVaR penalises requests that are short on average but have a 10%
@@ -45,7 +45,7 @@ def cvar_at_cap(mu: float) -> ClaimResult:
     beyond = [law.survival(CAP) for law in laws]
     return decided(
         rising,
-        f"{len(SIGMAS)} laws" if rising else WITNESSED,
+        f"{len(SIGMAS)} distributions" if rising else WITNESSED,
         f"CVaR {', '.join(f'{value:.1f}' for value in values)} for sigma {SIGMAS}, with "
         f"P(X > cap) {', '.join(f'{share:.3f}' for share in beyond)}",
         witness="median e^7 > 1024, sigma 0.2 and 1.6: CVaR 1024 for both",
@@ -90,7 +90,7 @@ def monte_carlo(score: Score) -> ClaimResult:
 
     Source: TIE score
     Verdict: tightened
-    Assumes: log-t laws (mu, sigma, 3.5) capped at 2048, alpha = 0.9, beta = 0.3
+    Assumes: log-t distributions (mu, sigma, 3.5) capped at 2048, alpha = 0.9, beta = 0.3
     Assumes: the control has 20 quantiles in place of the samples, which is no better than sampling
     Evidence: the score as an integral of quantiles by Gauss-Legendre; reference: E and CVaR as
         integrals of P(X > x) by adaptive quadrature, coded apart. Better means an error below a
@@ -158,11 +158,11 @@ def sept_at_beta_0(beta: Fraction) -> ClaimResult:
     return decided(
         not moved,
         f"{len(laws)} laws",
-        f"{moved} of {len(laws)} laws stand elsewhere",
+        f"{moved} of {len(laws)} distributions stand elsewhere",
         evidence="the score is E + beta CVaR. The adaptive rule min(0.5, max(0.1, 0.1 L_q / B)) "
         f"never comes to 0: its least weight is {least}, at which orders may differ, so TIE as it "
         "runs is not SEPT at low load either",
-        witness=f"{moved} laws stand elsewhere",
+        witness=f"{moved} distributions stand elsewhere",
     )
 
 
@@ -185,14 +185,14 @@ def sept_needs_no_truncation(beyond: str, slow: bool) -> ClaimResult:
 
     Source: relation to SEPT
     Verdict: not implied
-    Assumes: one server without preemption, known laws, all requests present at time 0
+    Assumes: one server without preemption, known distributions, all requests present at time 0
     Assumes: SEPT sorts by the expectation of lengths that are capped as TIE caps them; requests end
         at the cap, as max_tokens makes them; in the control they run on
     Evidence: the sentence stands in the related work of the summary, which does not say whether
         requests end at the cap. Where they do, it is false: the expected total completion time is
-        linear in the expected lengths, so sorting by them is optimal for every law with a finite
-        mean (exchange), a capped one included; all orders compared exactly. Where they run on, it
-        is true
+        linear in the expected lengths, so sorting by them is optimal for every distribution with a
+        finite mean (exchange), a capped one included; all orders compared exactly. Where they run
+        on, it is true
     """
     rng = stream(1983, "cases")
     sets = [EXAMPLE] + [_draw(rng) for _ in range(1000 if slow else 100)]

@@ -104,7 +104,8 @@ CLAIMS = (
 
 @PAPER.claim(claimed=("93.1", "90.6", "60.3"), control=("93.1", "90.6", "60.35"))
 def ks_rates(rates: tuple[str, ...]) -> ClaimResult:
-    """The fitted log-t law with three parameters passes the KS test for 93.1% of the prompts, with
+    """The fitted log-t distribution with three parameters passes the KS test for 93.1% of the
+    prompts, with
     nu = 3.5 for 90.6%, the log-normal for 60.3%.
 
     Source: log-t fitting, KS tests

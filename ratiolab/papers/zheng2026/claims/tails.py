@@ -12,7 +12,8 @@ SHARE, VARIATION = 0.357, 1.09
 
 
 def figures(shape: float) -> tuple[float, float]:
-    """Return the share of the longest tenth and the coefficient of variation of a gamma law."""
+    """Return the share of the longest tenth and the coefficient of variation of a gamma
+    distribution."""
     from scipy.stats import gamma
 
     # int_q^inf x f(x) dx = shape P(X' > q), X' of the next shape, the same scale.
@@ -21,8 +22,8 @@ def figures(shape: float) -> tuple[float, float]:
 
 
 def recheck() -> str:
-    """Integrate x f(x) over the longest tenth of the gamma law of shape 0.84 by the midpoint
-    rule.
+    """Integrate x f(x) over the longest tenth of the gamma distribution of shape 0.84 by the
+    midpoint rule.
     """
     from math import exp, gamma
 
@@ -39,7 +40,7 @@ def recheck() -> str:
         tail += density[k]
         first += density[k] * (k + 0.5) * width
     assert abs(first / shape - SHARE) < 0.01, first / shape
-    return f"gamma law of shape {shape}: the longest tenth has {first / shape:.1%} of the length"
+    return f"gamma distribution of shape {shape}: the longest tenth has {first / shape:.1%} of all"
 
 
 @PAPER.claim(claimed=0.84, control=4.0, recheck=recheck)
@@ -50,8 +51,8 @@ def heavy_tail_figures(shape: float) -> ClaimResult:
     Source: motivation, and log-t fitting
     Verdict: not implied
     Assumes: the mean coefficient of variation is 1.09 and the longest tenth has 35.7% of all tokens
-    Assumes: the control is a gamma law of shape 4, which does not have these figures
-    Evidence: a gamma law has P(X > x) ~ x^(k-1) e^-x, lighter than every power and every
+    Assumes: the control is a gamma distribution of shape 4, which does not have these figures
+    Evidence: a gamma distribution has P(X > x) ~ x^(k-1) e^-x, lighter than every power and every
         log-normal. Skewness 3.10 and P99/P50 up to 10.77 are above what it gives (2.2 and 8), but
         both are means or maxima over prompts of different lengths. The tail may well be heavy;
         these figures alone do not tell
@@ -61,8 +62,8 @@ def heavy_tail_figures(shape: float) -> ClaimResult:
     return decided(
         not light,
         WITNESSED,
-        f"gamma law of shape {shape}: {share:.1%} and {variation:.2f}",
-        witness=f"gamma law of shape {shape}",
+        f"gamma distribution of shape {shape}: {share:.1%} and {variation:.2f}",
+        witness=f"gamma distribution of shape {shape}",
         otherwise=NOT_IMPLIED,
     )
 
@@ -109,7 +110,7 @@ EXPONENTS = (10.0, 20.0, 40.0, 80.0, 160.0, 320.0)
 
 
 def log_t_tail(x: float) -> float:
-    """Return P(X > x) of the log-t law with mu = 0 and sigma = 1."""
+    """Return P(X > x) of the log-t distribution with mu = 0 and sigma = 1."""
     return LogT(0, 1, NU).survival(x)
 
 
@@ -130,12 +131,12 @@ def log_t_from_theorem_3_2(tail: Tail) -> ClaimResult:
 
     Source: Theorem 3.2 and its use
     Verdict: not implied
-    Assumes: log-t law without a cap, nu = 3.5
+    Assumes: log-t distribution without a cap, nu = 3.5
     Assumes: the text says that the theorem supports heavy-tailed families, which log-t is
     Evidence: for Student's density h, h(2 z) >= 2^(-nu-1) h(z), so P(X > x^2) >= 2^(-nu) P(X > x)
         for all x >= 1 when mu = 0: the tail falls like (ln x)^(-nu), slower than every power of x,
-        and E[X] without a cap is infinite. The two laws are heavy-tailed, and log-t may fit best
-        where it was measured; the theorem does not select it
+        and E[X] without a cap is infinite. The two distributions are heavy-tailed, and log-t may
+        fit best where it was measured; the theorem does not select it
     """
     local = [log(tail(exp(z)) / tail(exp(2 * z))) / z for z in EXPONENTS]
     constant = max(local) - min(local) < 0.01 * max(local)

@@ -21,7 +21,7 @@ TIE, STILL, SOME, MUCH = "tie", "tie, no decay", "tie, beta 0.3, no decay", "tie
 VARIANTS = (TIE, STILL, SOME, MUCH)
 FAR = "log-t, heavy, to 4,096"
 LATER = ", 4,096"
-"""Behind the name of a policy that stops the laws there and not at 1,024 tokens."""
+"""Behind the name of a policy that stops the distributions there and not at 1,024 tokens."""
 
 Workload = tuple[str, str]
 
@@ -70,7 +70,7 @@ class Settings:
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
-    """Add the load of each row; laws are stopped later only where outputs are longer."""
+    """Add the load of each row; distributions are stopped later only where outputs are longer."""
     ranks = table.groupby(LABEL)[RATE].rank(method="dense").astype(int)
     table = table.assign(**{LOAD: [LOADS[rank - 1] for rank in ranks]})
     return table[~table[POLICY].str.endswith(LATER) | (table[LABEL] == FAR)]
@@ -116,7 +116,7 @@ def _over_sept(runs: Settings, metric: str) -> str:
 
 
 def _stopped(runs: Settings) -> str:
-    """Return SEPT and TIE with laws that are stopped at 1,024 and at 4,096 tokens."""
+    """Return SEPT and TIE with distributions that are stopped at 1,024 and at 4,096 tokens."""
     pairs = (("sept" + LATER, "sept"), (SOME, "sept"), (SOME + LATER, "sept" + LATER))
     metrics = {"mean latency": LATENCY, "mean per token": MEAN}
     return grid(
