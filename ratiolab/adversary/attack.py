@@ -44,7 +44,7 @@ def attack(
     ----------
     policy : what is attacked; any policy, also one from a user's file.
     limits : what the adversary may do; by default equal prompts, all at round 0.
-    seed : of the search. With `evaluations` and no `time_limit`, equal seeds give equal answers.
+    seed : seed of the search; without `time_limit`, equal seeds give equal answers.
     evaluations : cases on which the policy is run, at most.
     time_limit : seconds at most; one of the two limits is needed.
     runs : fresh seeds of the final mean of a policy that uses randomness.

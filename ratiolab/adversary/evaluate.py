@@ -18,7 +18,7 @@ class Candidate:
     ----------
     cost : total latency of the policy, rounds; for a randomised policy the mean over the seeds of
         the search.
-    optimum : exact optimum, rounds; for a family, a proven lower bound on its linear program.
+    optimum : exact optimum, rounds. A family has a proven lower bound on its linear program.
     """
 
     case: Case

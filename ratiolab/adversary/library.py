@@ -180,8 +180,9 @@ def improve(
 
     Parameters
     ----------
-    evaluations : of each target, at most; those of the instances to begin with come on top.
-    seconds : of the processor for each target, those instances included; one of the two is needed.
+    evaluations : largest number for each target, beside those of the instances to begin with.
+    seconds : processor seconds for each target, including the instances to begin with. Either
+        `evaluations` or `seconds` is needed.
     only : names of targets; all when empty.
     extra : further instances to begin with.
     tell : called with a target's name and, when a worse instance was found, the search.

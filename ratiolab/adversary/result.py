@@ -29,7 +29,7 @@ class Course:
     ----------
     best : the worst case found.
     archive : the worst case of each niche (`Case.niche`).
-    history : when the best ratio rose.
+    history : moments at which the best ratio rose.
     stalled : cases left out because a run did not end within its patience.
     interrupted : whether Ctrl-C ended it.
     """
@@ -67,7 +67,7 @@ class Attack(Course):
 
     Parameters
     ----------
-    best : of a policy that uses randomness, with the mean over `CONFIRM`.
+    best : the worst case; the cost of a policy with randomness is the mean over `CONFIRM`.
     instance : `best` as an instance.
     optimum : bounds on its optimum by `ratiolab.hindsight.solver`, which shares nothing with the
         search.

@@ -44,8 +44,8 @@ class Executor(ABC):
 
         Parameters
         ----------
-        function : of a module, so that other processes find it.
-        shared : one value for all items; a cluster receives it once.
+        function : a function of a module, so that other processes find it.
+        shared : values that all calls receive; a cluster receives them once.
         lazily : an item is drawn when a call can begin, rather than long before: for items that
             depend on the time or on earlier answers.
         interruptible : the function makes a partial answer of Ctrl-C. Other processes, here or on a

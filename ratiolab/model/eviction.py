@@ -29,7 +29,7 @@ class Eviction:
     moves : whether its cache goes to the host and back.
     stays : whether its cache stays in memory until the next batch needs the room.
     in_chunks : whether a policy may limit the tokens of a batch.
-    rule : one line for people.
+    rule : description in one line.
     mark : the end of the run in a picture of a schedule.
     """
 

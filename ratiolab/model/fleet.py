@@ -40,7 +40,7 @@ class Fleet(Tabular):
     Parameters
     ----------
     instance : the requests, and the KV cache size M of the largest replica, tokens.
-    replicas : their number R, from 2 to `MOST_REPLICAS`.
+    replicas : number R of replicas, from 2 to `MOST_REPLICAS`.
     memories : tokens of each replica, the largest M; left out, all have M.
 
     Raises

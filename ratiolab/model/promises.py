@@ -89,7 +89,7 @@ def with_limits(instance: Given, ttft: float | None = None, latency: float | Non
 
     Parameters
     ----------
-    instance : or a fleet.
+    instance : an instance or a fleet.
     ttft : longest time from arrival to first token; None leaves the column as it is.
     latency : longest time from arrival to completion; None leaves the column as it is.
         Both in the unit of the arrivals, rounded down: dates are whole numbers.

@@ -37,7 +37,7 @@ class Schedule(Result):
     Parameters
     ----------
     instance : what was scheduled.
-    request, start, stop : one value a run, shape (r,), any order.
+    request, start, stop : values of each run in any order, shape (r,).
     preemption : ``restart`` (default), ``recompute``, ``swap`` or ``pause``.
     release : under ``pause``, the round until which the cache of each run stays in memory, shape
         (r,); by default its stop.

@@ -44,7 +44,7 @@ class ClaimResult:
 
     Parameters
     ----------
-    verdict : see `Verdict`.
+    verdict : the outcome, one of `Verdict`.
     scope : how far the verdict reaches: `PROVED`, `WITNESSED`, `EXACT`, `ARITHMETIC`, or what
         exactly was checked, as in ``400 cases``.
     computed : what was found, in a few words.
@@ -138,7 +138,7 @@ class Claim:
         AssertionError when the witness fails.
     proof : where the proof stands: the name of a text in the folder ``proofs`` of the paper, or,
         with dots, a module whose docstring it is; see `ratiolab.papers.proof`.
-    evidence : that of results which bring none of their own; see `ClaimResult`.
+    evidence : evidence of results that state none; see `ClaimResult`.
     """
 
     id: str

@@ -28,13 +28,13 @@ class Panels:
     kind : the function of `ratiolab.report.plots.experiments` that draws a panel.
     x, by : columns of the tables: what is on the x axis, or a row of dots; what has a colour.
     panels : row by row.
-    labels : in the order of their colours; by default in that of the first table.
-    looks : of labels that look otherwise.
+    labels : labels in the order of their colours; by default the order of the first table.
+    looks : line properties of labels that differ from the default.
     columns, height : panels in a row, and how high each is, inches.
     legend : entries in a row of the legend; None for no legend.
-    size : of the whole chart, inches.
+    size : width and height of the whole chart, inches.
     heading : what all panels have in common, above them.
-    options : of all panels.
+    options : options of every panel.
     """
 
     kind: Literal["lines", "grouped_bars", "boxes", "dots"]

@@ -19,10 +19,10 @@ class Rule:
 
     Parameters
     ----------
-    holds : from what was found and the paper's figure, the verdict; None when it is undecided.
+    holds : returns the verdict on what was found and the paper's figure; None: undecided.
     words : how a figure reads on a page.
-    printed : how the paper's figure does.
-    reason : from both figures, what explains that they differ.
+    printed : how the paper's figure reads on a page.
+    reason : returns what explains that both figures differ.
     """
 
     holds: Callable[[Any, Any], Verdict]
@@ -37,7 +37,7 @@ class Finding:
 
     Parameters
     ----------
-    statement : in our words.
+    statement : the statement in the words of this project.
     paper : the number or ordering there.
     ours : what was found: a number, a `Ratio`, several of them, or words.
     rule : decides whether the statement is reproduced; or the verdict itself, None when the paper

@@ -19,8 +19,8 @@ class Head:
 
     Parameters
     ----------
-    name : name of the experiment; its results are named so.
-    title : one line, for the head of the page and the list.
+    name : name of the experiment and of its files.
+    title : one line at the head of the page and in the list of experiments.
     source : paper, section and figures.
     figures : columns of results that ``NAME.csv`` keeps; what tells its rows apart is kept anyway.
     """
@@ -45,8 +45,8 @@ class Page:
     Parameters
     ----------
     slots : values by the names that the template has for them.
-    findings : each statement of the paper beside what was found; the slot ``findings``.
-    charts : by the last part of their files' names, functions that draw them.
+    findings : statements of the paper beside what was found; they fill the slot ``findings``.
+    charts : functions that draw the charts, by the last part of the names of their files.
     """
 
     slots: Mapping[str, Any] = field(default_factory=dict)

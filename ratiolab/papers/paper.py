@@ -36,9 +36,9 @@ class Paper:
 
     Parameters
     ----------
-    key : name of the folder, and first part of the ids of its claims.
+    key : name of the folder, and the first part of the id of every claim.
     authors : authors with the year, as in ``Jaillet et al. (2025)``.
-    order : its place on pages that go through all papers.
+    order : place of the paper on pages about all papers.
     arxiv : arXiv id, with its version where one was read.
     excerpt : what was read of the paper, when it was not the paper itself.
     """

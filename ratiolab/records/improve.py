@@ -137,7 +137,7 @@ class Work:
     ----------
     known : options of `solve` with the seed, the schedule and the certificate of the record, or the
         error that reading them gave.
-    threads : of the solve.
+    threads : number of threads of the solve.
     """
 
     name: str

@@ -26,11 +26,11 @@ class Record:
     Parameters
     ----------
     instance : name with its folder, as in ``jaillet2025/model-1-00``.
-    requests, memory, digest : of the instance.
+    requests, memory, digest : figures of the instance.
     lower, upper : total latency, rounds: bound of the certificate, and of the schedule.
     proved : the best lower bound, also by a search whose word has to be taken; at least ``lower``.
     lower_by, proved_by, upper_by : what found them.
-    seconds, tries : spent in all; a try continues from what is known.
+    seconds, tries : time and number of all tries; a try continues from what is known.
     certificate, schedule : files, below the folder of the table.
     """
 

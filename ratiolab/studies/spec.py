@@ -47,7 +47,7 @@ class Study:
     Parameters
     ----------
     name : letters, digits, ``-`` and ``_``; results are named so.
-    cells : all different, though two may differ in their labels alone and be computed as one.
+    cells : different cells. Cells that differ in their labels alone are computed once.
     declared : what the file says, with the changes of ``--quick`` applied.
     """
 

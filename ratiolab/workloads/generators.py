@@ -32,7 +32,7 @@ def generate(kind: str, seed: int, predict: str | None = None, **settings: int |
     seed : seed of all draws, at least 0; predictions draw from a stream of their own.
     predict : predictions to make from the true outputs, in the words of
         `ratiolab.workloads.predictions.add_predictions`; None for the predictions of the kind.
-    settings : by name, as the kind lists them; the others keep their defaults.
+    settings : settings that the kind lists, by name; other settings keep their defaults.
 
     Raises
     ------

@@ -34,7 +34,7 @@ class Layout:
 
     Parameters
     ----------
-    name : for messages.
+    name : the name in messages.
     columns : the column of each role that such a log must have.
     optional : columns of further roles, used where the file has them.
     marks : further columns that such a log must have.

@@ -95,7 +95,7 @@ def fit(logs: FloatArray, family: Family = "log-t") -> tuple[FloatArray, FloatAr
     Parameters
     ----------
     logs : logarithms of observed lengths, shape (requests, samples).
-    family : see `distributional`.
+    family : a family that `distributional` takes.
 
     Returns
     -------

@@ -37,7 +37,7 @@ class Table:
 
     Parameters
     ----------
-    columns : each of shape (n,), of text or numbers; None where there is no value.
+    columns : columns of text or numbers, shape (n,); None where there is no value.
     lines : the line of each row in the file, for messages; None where rows have none.
     place : where in a JSON file the rows are, as a dotted path.
     comments : lines of comment above the header.

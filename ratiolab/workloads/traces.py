@@ -93,10 +93,10 @@ def read_trace(
     Parameters
     ----------
     path : path of the file, ``-`` for standard input, or what has been read from it.
-    columns : of another layout, as in ``arrival=ts,prompt=n_in,output=n_out``; the roles are those
-        of `ratiolab.workloads.layout.ROLES`.
-    time_unit : of times that are numbers: s, ms, us, ns, 100ns, min, h or d (days), or for some
-        roles or columns only, as in ``arrival=s,ttft=ms``.
+    columns : the columns of another layout, as in ``arrival=ts,prompt=n_in,output=n_out``; roles
+        are those of `ratiolab.workloads.layout.ROLES`.
+    time_unit : unit of times that are numbers: s, ms, us, ns, 100ns, min, h or d (days); or units
+        of some roles or columns, as in ``arrival=s,ttft=ms``.
     rows : where in a JSON file the requests are, as in ``benchmarks.0.requests``.
 
     Raises

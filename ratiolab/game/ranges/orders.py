@@ -24,9 +24,9 @@ class Move(NamedTuple):
 
     Parameters
     ----------
-    bound, cap : numbers of nodes, volumes in ascending order, the first is 0; the requests
-        are known to exceed the bound.
-    share : of all requests, those included that completed before.
+    bound, cap : numbers of nodes, which are volumes in ascending order from 0; the requests are
+        known to exceed the bound.
+    share : share of all requests, including requests that have completed.
     """
 
     bound: int
@@ -95,8 +95,8 @@ def most(cost: FloatArray, widths: FloatArray, guess: FloatArray) -> float:
     """Return a bound on a form over the integral of Y**2, for all distributions.
 
     Let m be the means of the distribution, and y the guess; then
-    m_i m_j <= (m_i**2 y_j/y_i + m_j**2 y_i/y_j)/2. So the form is at most the sum of g_i m_i**2,
-    g = (cost y)/y. As m does not increase, that is at most the largest mean of g over the first
+    m_i m_j <= (m_i**2 y_j/y_i + m_j**2 y_i/y_j)/2. The form is therefore at most the sum of
+    g_i m_i**2, g = (cost y)/y. As m does not increase, that is at most the largest mean of g over the first
     cells, weighted by widths, times the sum of widths_i m_i**2, and this is at most the integral.
     `cost` is symmetric with entries at least 0; the `guess` is positive and may be any.
     """

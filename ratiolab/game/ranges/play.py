@@ -43,10 +43,9 @@ class Found:
 
     Parameters
     ----------
-    volumes, shares, ends, prices : of the distribution and the price, for `dual_value`; empty where
-        a formula proves the lower end.
-    policies : of the mixture, with their weights, on these `nodes`; and the guess of the worst
-        distribution.
+    volumes, shares, ends, prices : the distribution and the price, as `dual_value` takes them;
+        empty where a formula proves the lower end.
+    policies : policies of the mixture, with their weights; their caps are among the `nodes`.
     """
 
     enclosure: Enclosure

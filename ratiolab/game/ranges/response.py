@@ -85,7 +85,7 @@ class Response:
 
     Parameters
     ----------
-    lower, upper : of its cost over the optimum; the lower one is proved by the price.
+    lower, upper : interval of the cost over the optimum; the price proves the lower end.
     weights : weights of the price, as `Grid.prices` has them.
     moves : the mixture of paths as moves in the order of time.
     """

@@ -66,7 +66,8 @@ class Reading:
     text : what is changed, for tables.
     group : workload, policy, optimum or incumbent.
     settings : settings of the generators, for models 1 and 2.
-    outputs : from the room M - s of each request, least and most outputs, drawn uniformly.
+    outputs : least and largest output from the room M - s of each request; outputs are drawn
+        uniformly between them.
     key : MC-SF sorts by it, equal keys in the order of the file.
     skip : whether MC-SF passes over misfits.
     policy, optimum : rules of both.
@@ -96,9 +97,7 @@ class Reading:
     def evaluate(self, instance: Instance, *, seed: int, steps: int) -> Latencies:
         """Run its MC-SF, and search for good schedules under the rules of its optimum.
 
-        Parameters
-        ----------
-        seed, steps : of the search; `tries` takes the place of steps.
+        A reading with `tries` searches that many steps.
         """
         from ratiolab.papers.jaillet2025 import interpretation_kernels as kernels
 

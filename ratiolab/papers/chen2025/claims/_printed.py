@@ -120,12 +120,8 @@ def compare(
     """Return `false` when under each policy some estimate with its interval lies outside the
     tolerance around its claim.
 
-    Parameters
-    ----------
-    claimed : by figure.
-    found : by policy and figure.
-    witness : an exact example against the claim, which decides where there is one; estimates then
-        show that it is no matter of few requests.
+    An exact example against the claim, the `witness`, decides where there is one. Estimates then
+    show that the example is no matter of few requests.
     """
     outside = {
         policy: {
