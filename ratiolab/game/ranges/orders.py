@@ -94,9 +94,9 @@ def form(moves: Sequence[Move], nodes: Sequence[float], *, at_nodes: bool = Fals
 def most(cost: FloatArray, widths: FloatArray, guess: FloatArray) -> float:
     """Return a bound on a form over the integral of Y**2, for all distributions.
 
-    Let m be the means of the distribution, and y the guess; then
-    m_i m_j <= (m_i**2 y_j/y_i + m_j**2 y_i/y_j)/2. The form is therefore at most the sum of
-    g_i m_i**2, g = (cost y)/y. As m does not increase, that is at most the largest mean of g over the first
+    Let m be the means of the distribution, and y the guess; then m_i m_j is at most
+    (m_i**2 y_j/y_i + m_j**2 y_i/y_j)/2. The form is therefore at most the sum of g_i m_i**2,
+    g = (cost y)/y. As m does not increase, that is at most the largest mean of g over the first
     cells, weighted by widths, times the sum of widths_i m_i**2, and this is at most the integral.
     `cost` is symmetric with entries at least 0; the `guess` is positive and may be any.
     """
