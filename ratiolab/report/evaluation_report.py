@@ -3,7 +3,7 @@
 import platform
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -12,10 +12,12 @@ from typing import Any
 from markupsafe import Markup
 
 from ratiolab.evaluation.result import Evaluation
+from ratiolab.model import Instance
 from ratiolab.model.files import write_bytes, write_text
 from ratiolab.ratio.choice import by_reason
 from ratiolab.report.evaluation_setting import WORDS, rules, setting
 from ratiolab.report.evaluation_table import IN_USE, NOTE, cells
+from ratiolab.report.plots.canvas import Chart
 from ratiolab.report.plots.evaluation import CHARTS, chart, inline_svg
 from ratiolab.report.plots.pages import INNER, Pages, pages
 from ratiolab.report.templating import filled
@@ -27,10 +29,10 @@ NARROW = ("at most", "P99 TPOT")
 """Columns that a telephone shows beside the first two."""
 
 
-def require_report_format(path: Path) -> None:
+def require_report_format(path: Path, formats: Sequence[str] = FORMATS, of: str = "") -> None:
     """Raise ValueError unless the ending of a path names a format of reports."""
-    if path.suffix not in FORMATS:
-        raise ValueError(f"{path}: a report can be {', '.join(FORMATS)}, not {path.suffix!r}")
+    if path.suffix not in formats:
+        raise ValueError(f"{path}: a report{of} can be {', '.join(formats)}, not {path.suffix!r}")
 
 
 def write_report(
@@ -53,27 +55,32 @@ def write_report(
     """
     require_report_format(path)
     slots = _slots(made, lines, provenance, log)
-    kind = path.suffix
-    if kind == ".pdf":
+    if path.suffix == ".pdf":
         write_bytes(path, _pdf(made, slots))
-        return
-    charts = {name: chart(made, name) for name in CHARTS}
+    else:
+        write_slots(
+            slots, {name: (CHARTS[name].caption, chart(made, name)) for name in CHARTS}, path
+        )
+
+
+def write_slots(slots: dict[str, Any], charts: Mapping[str, tuple[str, Chart]], path: Path) -> None:
+    """Write a report as HTML, LaTeX or Markdown: its content, and charts with their captions."""
     slots["latex"] = _latex(slots, path.stem)
     slots["figures"] = figures = []
-    for name, drawn in charts.items():
+    for name, (caption, drawn) in charts.items():
         where: str | Markup
-        if kind == ".html":
+        if path.suffix == ".html":
             where = Markup(inline_svg(drawn, name))  # its axes can be read off by a script
         else:
-            ending = "pdf" if kind == ".tex" else "png"
+            ending = "pdf" if path.suffix == ".tex" else "png"
             file = path.with_name(f"{path.stem}-{name}.{ending}")
-            write_bytes(file, drawn.png(120) if kind == ".md" else drawn.vector("pdf"))
+            write_bytes(file, drawn.png(120) if ending == "png" else drawn.vector("pdf"))
             where = file.name
-        figures.append((name, CHARTS[name].caption, where))
-    if kind == ".tex":
+        figures.append((name, caption, where))
+    if path.suffix == ".tex":
         write_text(path, slots["latex"])
-        return
-    write_text(path, filled(f"evaluation{kind}", slots))
+    else:
+        write_text(path, filled(f"evaluation{path.suffix}", slots))
 
 
 def _pdf(made: Evaluation, slots: dict[str, Any]) -> bytes:
@@ -206,12 +213,16 @@ def _slots(
         "folded": table.folded,
         "left_out": [f"{line[0].upper()}{line[1:]}." for line in by_reason(made.skipped)],
         "in_use": f"({IN_USE})",
-        "provenance": [
-            *provenance,
-            ("instance", f"{instance.name}, digest {instance.digest}"),
-            ("source", instance.source or "not stated"),
-            ("ratiolab", made_by()),
-            ("Python", platform.python_version()),
-            ("libraries", ", ".join(f"{name} {version(name)}" for name in LIBRARIES)),
-        ],
+        "provenance": [*provenance, *made_from(instance, instance.digest)],
     }
+
+
+def made_from(instance: Instance, digest: str) -> list[tuple[str, str]]:
+    """Return the source of the requests, and the versions that make a report."""
+    return [
+        ("instance", f"{instance.name}, digest {digest}"),
+        ("source", instance.source or "not stated"),
+        ("ratiolab", made_by()),
+        ("Python", platform.python_version()),
+        ("libraries", ", ".join(f"{name} {version(name)}" for name in LIBRARIES)),
+    ]

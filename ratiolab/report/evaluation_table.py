@@ -96,33 +96,45 @@ def evaluation_table(made: Evaluation, width: int | None = None) -> Table:
 
     Columns that do not fit into `width` letters are left out.
     """
-    names, groups, _ = cells(made)
+    return report_table(
+        cells(made),
+        width,
+        [name for name in DISPENSABLE if name != made.metric.title],
+        title=f"{made.instance.headline}; evictions: {made.preemption}",
+        caption=f"{NOTE}; times in {'rounds' if made.clock is None else 'seconds'}",
+    )
+
+
+def report_table(
+    found: Cells, width: int | None, dispensable: Sequence[str], *, title: str, caption: str
+) -> Table:
+    """Return cells as a table; as many dispensable columns as needed are left out, in order."""
+    names, groups, _ = found
     rows = [row for _, group in groups for row in group]
     sizes = {
         name: max(max(map(len, name.split())), *(len(row[k]) for row in rows))
         for k, name in enumerate(names)
     }
     dropped: list[str] = []
-    for name in DISPENSABLE:
+    for name in dispensable:
         if width is None or sum(size + 2 for size in sizes.values()) + 1 <= width:
             break
-        if name in sizes and name != made.metric.title:
+        if name in sizes:
             del sizes[name]
             dropped.append(name)
-    caption = f"{NOTE}; times in {'rounds' if made.clock is None else 'seconds'}"
     if dropped:
         caption += f"\na wider terminal also shows {', '.join(dropped)}; so does --json"
     table = Table(
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
         pad_edge=False,
-        title=f"{made.instance.headline}; evictions: {made.preemption}",
+        title=title,
         caption=caption,
         title_justify="left",
         caption_justify="left",
     )
     for name in sizes:
-        left = name == "policy"
+        left = name in ("policy", "router")
         table.add_column(
             "\n".join(name.split()) if not left else name,
             justify="left" if left else "right",
@@ -131,9 +143,9 @@ def evaluation_table(made: Evaluation, width: int | None = None) -> Table:
             vertical="bottom",
         )
     kept = [k for k, name in enumerate(names) if name in sizes]
-    for title, group in groups:
+    for group_title, group in groups:
         if len(groups) > 2:
-            table.add_row(_fitting(title, sizes["policy"]), style="bold")
+            table.add_row(_fitting(group_title, sizes["policy"]), style="bold")
         for row in group:
             table.add_row(*(row[k] for k in kept))
         table.add_section()
