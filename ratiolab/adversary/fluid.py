@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ratiolab.adversary.case import Case
-from ratiolab.hindsight.programs.highs_lp import LinearProgram
+from ratiolab.hindsight.programs.highs import LinearProgram
 from ratiolab.hindsight.programs.timeindexed import Program, build
 from ratiolab.hindsight.relaxation.growth import exact_value
 from ratiolab.model import Instance, Schedule, require_feasible

@@ -36,10 +36,9 @@ from ratiolab.cli.groups import Judged, Routed, grouped, keys_of, predicted
 from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
-    from ratiolab.hindsight.fleets.result import FleetResult
     from ratiolab.hindsight.objective import Aim
     from ratiolab.hindsight.promises import PromiseResult
-    from ratiolab.hindsight.result import OptResult, Progress, Report
+    from ratiolab.hindsight.result import FleetResult, OptResult, Progress, Report
     from ratiolab.model import Instance
     from ratiolab.model.fleet import Fleet
 

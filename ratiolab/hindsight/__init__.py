@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ratiolab.hindsight.result import OptResult, Progress
 
 if TYPE_CHECKING:
-    from ratiolab.hindsight.certifying import certified
     from ratiolab.hindsight.promises import solve_promises
-    from ratiolab.hindsight.solver import bracket, solve
+    from ratiolab.hindsight.solver import bracket, certified, solve
 
 __all__ = ["OptResult", "Progress", "bracket", "certified", "solve", "solve_promises"]
 
@@ -19,7 +18,7 @@ __all__ = ["OptResult", "Progress", "bracket", "certified", "solve", "solve_prom
 def __getattr__(name: str) -> Any:
     """Load the solver when one of its names is first used."""
     if name == "certified":
-        return import_module("ratiolab.hindsight.certifying").certified
+        return import_module("ratiolab.hindsight.solver").certified
     if name == "solve_promises":
         return import_module("ratiolab.hindsight.promises").solve_promises
     if name in ("bracket", "solve"):

@@ -6,10 +6,10 @@ import numpy as np
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
+from ratiolab.hindsight.cells.master import serial_schedule
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.programs.timeindexed import build, size
-from ratiolab.hindsight.schedules.heuristics import serial_schedule
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model import Schedule, violations

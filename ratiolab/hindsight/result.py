@@ -1,4 +1,4 @@
-"""Options of a solve, its progress while it runs, and its result."""
+"""Options of a solve, its progress while it runs, and its result, for one replica or several."""
 
 import time
 from collections.abc import Callable
@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.display import Result
+from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.interrupts import Interruptible
 
+if TYPE_CHECKING:
+    from ratiolab.hindsight.certificates.certificate import Certificate
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -230,5 +233,51 @@ class OptResult(Interval, Solved):
             "certified": self.certified,
             "preemption": self.preemption,
             "starts": self.schedule.starts.tolist(),
+            **self.spent,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class FleetResult(Interval, Solved):
+    """A feasible schedule of a fleet, and a proven interval around its hindsight optimum.
+
+    Parameters
+    ----------
+    schedule : it has passed the feasibility check of each replica.
+    lower : proven lower bound of the total latency of every schedule of the fleet, rounds; it
+        holds for requests that move between replicas, too.
+    status, upper, lower_source, nodes, seconds, options, stages, certificate, note : as in
+        `ratiolab.hindsight.result.OptResult`, and so is ``interrupted``.
+    """
+
+    fleet: Fleet
+    status: Literal["optimal", "bounded"]
+    schedule: FleetSchedule = field(repr=False)
+    upper: int
+    lower: int
+    lower_source: str
+    nodes: int
+    seconds: float
+    options: SolveOptions = field(repr=False)
+    stages: tuple[Stage, ...] = field(repr=False)
+    certificate: "Certificate" = field(repr=False)
+    note: str = ""
+    interrupted: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return bounds, their source, and the best starts and replicas of the requests."""
+        return {
+            "instance": self.fleet.name,
+            "digest": self.fleet.digest,
+            "replicas": self.fleet.replicas,
+            "status": self.status,
+            "upper": self.upper,
+            "lower": self.lower,
+            "gap": float(self.gap),
+            "lower_source": self.lower_source,
+            "certified": self.certified,
+            "preemption": "restart",
+            "starts": self.schedule.runs.starts.tolist(),
+            "replica": self.schedule.replica.tolist(),
             **self.spent,
         }

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ratiolab.hindsight.cells.delays import Delays
-from ratiolab.hindsight.cells.rows import problem_of
+from ratiolab.hindsight.cells.master import problem_of
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.labelling.corridors import Corridors
 from ratiolab.hindsight.schedules.heuristics import improved_schedule

@@ -7,7 +7,6 @@ from math import inf
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
-from ratiolab.hindsight.cell_stage import Cells, reason_against
 from ratiolab.hindsight.cells.engine import compile_cells
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
@@ -18,19 +17,21 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.effort import LONG_CHECK, allowing
 from ratiolab.hindsight.compilation import compile_ahead, is_compiled
-from ratiolab.hindsight.labelling_stage import Labelling
 from ratiolab.hindsight.many_requests import ManyRequests
 from ratiolab.hindsight.params import DEFAULT, SolveParams
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
-from ratiolab.hindsight.result import OptResult, Report, SolveOptions
+from ratiolab.hindsight.result import OptResult, Report, SolveOptions, Stage
 from ratiolab.hindsight.schedules.heuristics import FEW, STEPS
 from ratiolab.hindsight.search import BackgroundHeuristic, threads_here
 from ratiolab.hindsight.stages import (
     MOST_REQUESTS,
+    Cells,
     Cuts,
     DualAscent,
     GrowthRows,
+    Labelling,
     OrderSearch,
+    reason_against,
 )
 from ratiolab.hindsight.state import Found, SolveState, Work
 from ratiolab.model import Instance, Schedule
@@ -263,3 +264,55 @@ def _require(instance: Instance, options: SolveOptions, progress: Report | None)
         raise ValueError("backend pulp has neither node_limit nor progress")
     if method == "brute" and len(instance) > MOST_BRUTE:
         raise ValueError(f"method 'brute': {len(instance)} requests, at most {MOST_BRUTE}")
+
+
+def certified(result: OptResult, progress: Report | None = None) -> OptResult:
+    """Return the result with the certificate of a better bound, where a search finds one.
+
+    The bound of a solve can rest on HiGHS or on an enumeration, which leave no certificate. Then
+    the stages that certify their bounds begin with the schedule that is known.
+
+    Parameters
+    ----------
+    result : of a solve, whose limits hold for both together.
+    progress : told as that of `ratiolab.hindsight.solver`.
+
+    Returns
+    -------
+    The result as it is, when its certificate proves its bound, when Ctrl-C ended its solve, or when
+    all these stages have been tried.
+    """
+    limit = result.options.time_limit
+    left = None if limit is None else max(0.0, limit - result.seconds)
+    if result.certified == result.lower or result.interrupted or left == 0:
+        return result
+    tried = {stage.name for stage in result.stages}
+    if tried.issuperset(name for name, _ in PLANS["certified"]):
+        return result
+    again = solve(
+        result.instance,
+        method="certified",
+        time_limit=left,
+        memory_limit=result.options.memory_limit,
+        seed=result.options.seed,
+        threads=result.options.threads,
+        known=result.schedule,
+        progress=progress,
+    )
+    if again.certified < result.certified:
+        again = replace(again, certificate=result.certificate)
+    better = again if again.lower >= result.lower else result
+    seconds, nodes = result.seconds + again.seconds, result.nodes + again.nodes
+    stage = Stage("certificate", seconds, again.upper, better.lower, nodes, again.note)
+    return replace(
+        better,
+        certificate=again.certificate,
+        status="optimal" if again.upper == better.lower else "bounded",
+        schedule=again.schedule,
+        upper=again.upper,
+        nodes=nodes,
+        seconds=seconds,
+        options=result.options,
+        stages=(*result.stages, stage),
+        interrupted=again.interrupted,
+    )

@@ -4,16 +4,21 @@
 that are left, and its note says why it did nothing, or where it stopped.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
+from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
+from ratiolab.hindsight.certificates.certificate import PathCertificate, cell_certificate
 from ratiolab.hindsight.cuts import cut_bound as cuts
+from ratiolab.hindsight.labelling.loop import Loop, Surroundings
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
 from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
+from ratiolab.hindsight.search import Turns, delay_search
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
 from ratiolab.model.instance import Instance
+from ratiolab.model.schedule import Schedule
 from ratiolab.model.streams import stream
 
 MOST_REQUESTS = 400
@@ -176,3 +181,98 @@ def _cut_horizon(state: SolveState) -> tuple[int, str]:
     if budget is None:
         return 0, "no cuts: they take more than half of the memory of this machine"
     return 0, f"no cuts: {memory.needs(memory.cut_bytes(instance, horizon))}"
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """The labelling loop under the duals of cuts, in a part of the time that is left."""
+
+    part: float
+
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        instance, duals, params = state.instance, state.duals, state.params
+        if len(instance) > params.labelling.most_requests:
+            return Found(note=f"no labelling: more than {params.labelling.most_requests} requests")
+        if instance.memory > MOST_MEMORY:
+            return Found(note=f"no labelling: memory {instance.memory} > {MOST_MEMORY}")
+        if duals is None or not (any(duals.duals.memory) or duals.duals.cuts):
+            return Found(note="no labelling: there are no duals of cuts to guide it")
+        if state.memory_budget is not None:
+            width = memory.walk_width(instance, state.memory_budget)
+            if width < params.labelling.first_width // 8:
+                return Found(note="no labelling: the memory limit leaves no room for labels")
+            width = min(width, params.labelling.most_width)
+            params = replace(params, labelling=replace(params.labelling, most_width=width))
+
+        def found(schedule: Schedule | None, proven: PathCertificate | None) -> None:
+            bound = None if proven is None else LowerBound(proven.bound, "paths")
+            call.found(Found(schedule, bound, proven))
+
+        stop = state.deadline(self.part)
+        around = Surroundings(lambda: state.upper, stop, found, state.countdown(self.part))
+        # a search has no part of the memory, and none is asked for with no steps
+        if not state.helped and state.options.steps and state.memory_budget is None:
+            around = around._replace(search=Turns(state, stop))
+        known = state.certificate  # of an earlier stage, or what the solve began with
+        begin = known if isinstance(known, PathCertificate) else state.walked
+        try:
+            Loop(instance, duals, around, params, begin).run()
+        except OverflowError as error:
+            return Found(note=f"no labelling: {error}")
+        limit = "time limit" if stop() else "largest width of a layer"
+        return Found(note="" if state.closed else f"labelling stopped by the {limit}")
+
+
+LABEL_BYTES, RUNNING_BYTES = 170, 8
+"""Bytes that a label takes with its two edges and its places in a hash table; and what each request
+that may run with others adds."""
+
+
+def reason_against(state: SolveState) -> str:
+    """Return why the dynamic program over cells does not run; nothing where it does."""
+    if state.instance.memory <= MOST_MEMORY:
+        return f"labels take a memory of {state.instance.memory}"
+    return declined(state.instance, state.schedule.makespan)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The dynamic program over cells, in a part of the time that is left."""
+
+    part: float
+
+    def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        instance, params = state.instance, state.params.cells
+        reason = reason_against(state)
+        if reason:
+            return Found(note=f"no dynamic program over cells: {reason}")
+        size = LABEL_BYTES + RUNNING_BYTES * len(instance)
+        budget = memory.half() if state.memory_budget is None else state.memory_budget
+        most = params.room if state.time_left is not None else params.room_unlimited
+        room = int(min(most * size, budget)) // size
+        if room < params.width:
+            return Found(note="no dynamic program over cells: no room for its labels")
+        params = replace(params, room=room)
+        with state.uncounted("compiling, once after installation"):
+            compile_cells()
+
+        def found(schedule: Schedule | None, proof: Proof | None) -> None:
+            if proof is None:
+                call.found(Found(schedule))
+                return
+            rows = zip(*(column.tolist() for column in proof.rows), strict=True)
+            certificate = cell_certificate(instance, proof.bound, rows, proof.width)
+            call.found(Found(schedule, LowerBound(proof.bound, "cells"), certificate))
+
+        rng = stream(state.options.seed, "search", 4)
+        alone = not state.helped and state.options.steps  # else another thread does it
+
+        def improve() -> None:
+            ended = lambda: state.closed or stop()  # noqa: E731
+            delay_search(state, rng, ended, params.annealings if alone else 0)
+
+        stop, priced = state.deadline(self.part), state.deadline(self.part * params.share)
+        program = CellProgram(instance, lambda: state.upper, stop, found, params)
+        program.run(state.schedule.starts, priced, improve)
+        limit = "time limit" if stop() else "room for labels"
+        return Found(note="" if state.closed else f"cells stopped by the {limit}")

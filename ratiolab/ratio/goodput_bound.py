@@ -23,7 +23,7 @@ import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import InTimeCertificate
 from ratiolab.hindsight.certificates.certify_in_time import NEVER, SLIP, UNIT, in_time_value
-from ratiolab.hindsight.programs.highs_lp import LinearProgram
+from ratiolab.hindsight.programs.highs import LinearProgram
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.online.clock import ROUNDS, BatchTime, picoseconds

@@ -11,8 +11,8 @@ from ratiolab.online.registry import describe, parameters_of, summary
 
 if TYPE_CHECKING:
     from ratiolab.hindsight import OptResult
-    from ratiolab.hindsight.fleets.result import FleetResult
     from ratiolab.hindsight.promises import PromiseResult
+    from ratiolab.hindsight.result import FleetResult
     from ratiolab.ratio import Comparison, PolicyRow
     from ratiolab.theory.bound import Bound
     from ratiolab.workloads.kinds import Kind

@@ -10,7 +10,7 @@ from tiny_instances import tiny
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.engine import CellProgram, Proof
-from ratiolab.hindsight.cells.rows import problem_of
+from ratiolab.hindsight.cells.master import problem_of
 from ratiolab.hindsight.certificates.certificate import cell_certificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.effort import CertificateError

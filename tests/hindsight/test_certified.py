@@ -55,7 +55,7 @@ def test_a_solver_keeps_its_bound_where_no_certificate_reaches_it(monkeypatch):
     found = solve(EQUAL)
     weaker = bracket(EQUAL)
     assert weaker.lower < 64 == weaker.upper
-    monkeypatch.setattr("ratiolab.hindsight.certifying.solve", lambda *_, **__: weaker)
+    monkeypatch.setattr("ratiolab.hindsight.solver.solve", lambda *_, **__: weaker)
     kept = certified(found)
     assert kept.lower == 64
     assert kept.certified == weaker.certified

@@ -17,8 +17,8 @@ from ratiolab.hindsight.certificates import certify_growth
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
+from ratiolab.hindsight.certificates.duals import GrowthDuals
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.relaxation.ascent import Problem
 from ratiolab.hindsight.relaxation.growth import certified, dual_bound
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule

@@ -8,8 +8,7 @@ from tiny_instances import tiny
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.cuts import master as master_module
 from ratiolab.hindsight.cuts.cut_bound import CutProgress, cut_bound
-from ratiolab.hindsight.cuts.master import Master
-from ratiolab.hindsight.cuts.spans import SPANS, Row, first_spans, single, split
+from ratiolab.hindsight.cuts.master import SPANS, Master, Row, first_spans, single, split
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import Instance

@@ -19,7 +19,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
-from ratiolab.hindsight.certificates.duals import Duals, Table
+from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals, Table
 from ratiolab.hindsight.certificates.effort import (
     LARGEST_FILE,
     LARGEST_NUMBER,
@@ -31,7 +31,6 @@ from ratiolab.hindsight.certificates.effort import (
     paths_effort,
     steps_effort,
 )
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.model import FormatError, Instance, write_instance

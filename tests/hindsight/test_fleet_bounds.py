@@ -19,7 +19,7 @@ from ratiolab.hindsight.certificates.certificate import (
     GrowthCertificate,
 )
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.duals import GrowthDuals
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.dual_feasible import dual_feasible, names

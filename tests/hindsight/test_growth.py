@@ -19,8 +19,8 @@ from ratiolab.hindsight.certificates import certify_growth as checker
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
+from ratiolab.hindsight.certificates.duals import GrowthDuals
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.relaxation import growth
 from ratiolab.hindsight.relaxation.ascent import Problem, ascend, fluid_duals

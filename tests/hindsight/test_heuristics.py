@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from oracle import least_latency
 
+from ratiolab.hindsight.cells.master import serial_schedule
 from ratiolab.hindsight.schedules.annealing import schedule_of
 from ratiolab.hindsight.schedules.heuristics import (
     best_list_schedule,
     improved_schedule,
     list_schedule,
-    serial_schedule,
 )
 from ratiolab.model import Instance, Schedule, require_feasible, violations
 

@@ -11,10 +11,10 @@ from ratiolab.hindsight.certificates.certificate import dual_certificate
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.labelling.loop import Loop
-from ratiolab.hindsight.labelling_stage import Labelling
 from ratiolab.hindsight.params import LabellingParams, SolveParams, TurnParams
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.search import Turns
+from ratiolab.hindsight.stages import Labelling
 from ratiolab.hindsight.state import Callbacks, SolveState
 
 SILENT = Callbacks(lambda found: None, lambda *shown: None)

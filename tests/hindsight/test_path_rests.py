@@ -8,7 +8,7 @@ import pytest
 from oracle import least_latency
 from tiny_instances import tiny
 
-from ratiolab.hindsight.certificates import path_rests
+from ratiolab.hindsight.certificates import certify_paths
 from ratiolab.hindsight.certificates.certificate import path_certificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.path_bounds import Bounds
@@ -73,8 +73,8 @@ class Definition:
 def test_rests_are_the_least_of_all_sets_of_starts(
     watched: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    definition = Definition(path_rests._rests)
-    monkeypatch.setattr(path_rests, "_rests", definition)
+    definition = Definition(certify_paths._rests)
+    monkeypatch.setattr(certify_paths, "_rests", definition)
     for seed in range(24):
         instance = tiny(seed, most=6, longest=5)
         proven = cut_bound(instance, rounds=0).certificate

@@ -9,7 +9,7 @@ import pytest
 from ratiolab.hindsight.bounds import BOUNDS, Slots, fleet_lower_bound
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.duals import GrowthDuals
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.dual_feasible import names
 from ratiolab.hindsight.fleets.oracle import tiny_fleet_optimum

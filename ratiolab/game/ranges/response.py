@@ -14,7 +14,7 @@ import numpy as np
 
 from ratiolab.game.ranges.kernels import cheapest
 from ratiolab.game.ranges.orders import FloatArray, Move
-from ratiolab.hindsight.programs.highs_lp import LinearProgram
+from ratiolab.hindsight.programs.highs import LinearProgram
 
 Path: TypeAlias = tuple[tuple[int, int, int], ...]
 """Jumps: step of time, bound, cap."""

@@ -12,8 +12,7 @@ import numpy as np
 from ratiolab.hindsight.cells import kernels
 from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.kernels import MOST_REQUESTS, ONE, Rows
-from ratiolab.hindsight.cells.master import Master
-from ratiolab.hindsight.cells.rows import Prices, problem_of
+from ratiolab.hindsight.cells.master import Master, Prices, problem_of
 from ratiolab.hindsight.cells.sweep import Level, least_path
 from ratiolab.hindsight.params import CellsParams
 from ratiolab.model.footprint import IntArray

@@ -6,7 +6,7 @@ import numpy as np
 
 from ratiolab.hindsight.cells import kernels
 from ratiolab.hindsight.cells.kernels import FAR, ONE, Edges, Guide, Labels
-from ratiolab.hindsight.cells.rows import Prices
+from ratiolab.hindsight.cells.master import Prices
 from ratiolab.model.footprint import IntArray
 
 BEGIN = 4_096

@@ -5,7 +5,7 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``formula``: a bound of `ratiolab.hindsight.bounds`, which the checker computes afresh;
 - ``prices``: duals of memory and cuts (`ratiolab.hindsight.relaxation.lagrangian`);
 - ``steps``: duals of memory alone, for many requests and rounds;
-- ``growth``: such duals, and duals of growth rows (`ratiolab.hindsight.certificates.growth_duals`);
+- ``growth``: such duals, and duals of growth rows (`ratiolab.hindsight.certificates.duals`);
 - ``paths-back`` and ``paths-merged``: duals, a multiplier for each request, and the critical sets
   and widths of labelling passes, which the checker repeats
   (`ratiolab.hindsight.certificates.certify_paths`);
@@ -31,8 +31,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from ratiolab.hindsight.certificates.duals import Duals
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals
 from ratiolab.model.eviction import Preemption
 from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import IntArray

@@ -19,8 +19,7 @@ from ratiolab.hindsight.certificates.certificate import (
     PromiseCertificate,
     SecondsCertificate,
 )
-from ratiolab.hindsight.certificates.duals import Duals, Table
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals, Table
 from ratiolab.model.eviction import Preemption
 from ratiolab.model.validation import Strict, absent
 

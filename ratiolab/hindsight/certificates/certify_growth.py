@@ -1,6 +1,6 @@
 """Bounds that prices of memory rows and growth rows prove, in plain Python integers.
 
-The bound and its proof stand in `ratiolab.hindsight.certificates.growth_duals`. Costs of starts
+The bound and its proof stand in `ratiolab.hindsight.certificates.duals`. Costs of starts
 are computed here from their first differences, which are sums of prices: with A_t the price of a
 token in all, u_t + sum_k m0_k y_{k,t}, with q_k the ages at which row k counts fewer than m0_k
 tokens or just as many, and C = p + o,
@@ -24,8 +24,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
+from ratiolab.hindsight.certificates.duals import GrowthDuals
 from ratiolab.hindsight.certificates.effort import Effort, TooCostlyError, piece_steps
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
 from ratiolab.model.footprint import volume
 from ratiolab.model.instance import Instance
 

@@ -1,6 +1,6 @@
 """The checker of bounds on weighted latency and on goodput, in plain Python integers.
 
-Weighted latency. The proof of `ratiolab.hindsight.certificates.growth_duals` does not mention what
+Weighted latency. The proof of `ratiolab.hindsight.certificates.duals` does not mention what
 a round of latency costs: with c_i(p) = w_i (p + o - a) + prices, the same sum is a lower bound on
 the sum of w (C - a). Evictions that lose all tokens never help, since weights are positive.
 

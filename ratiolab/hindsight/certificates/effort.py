@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from ratiolab.hindsight.certificates.duals import Duals
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals
 from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.instance import Instance, shown
 

@@ -4,7 +4,7 @@ Rounds: solve the linear program; look for cuts that its solution violates, firs
 known, in every span of times, then by separation; drop cuts whose dual has become zero; repeat.
 Times of a span share their duals, which makes the program small. Spans grow with time: nearly all
 that schedules leave unused at a cost, they leave in the first third of their rounds. When rounds
-gain little, spans are split where duals seem to change (`ratiolab.hindsight.cuts.spans`), and the
+gain little, spans are split where duals seem to change (`ratiolab.hindsight.cuts.master`), and the
 program goes on from its basis. After each round the duals are rounded to integers and
 `ratiolab.hindsight.relaxation.lagrangian` proves the bound, so that a bound never rests on floating
 point, and stopping early only makes it weaker.
@@ -23,9 +23,9 @@ from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_ce
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.effort import MOST_BYTES, duals_effort
 from ratiolab.hindsight.cuts.configurations import Separator
-from ratiolab.hindsight.cuts.master import Master
-from ratiolab.hindsight.cuts.spans import (
+from ratiolab.hindsight.cuts.master import (
     TOLERANCE,
+    Master,
     Row,
     first_spans,
     means,
@@ -33,7 +33,7 @@ from ratiolab.hindsight.cuts.spans import (
     single,
     split,
 )
-from ratiolab.hindsight.programs.highs_lp import FloatArray
+from ratiolab.hindsight.programs.highs import FloatArray
 from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, IntArray, stream

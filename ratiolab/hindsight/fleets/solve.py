@@ -23,11 +23,10 @@ from ratiolab.hindsight.certificates.certificate import (
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.fleets.lists import best_list, improved
 from ratiolab.hindsight.fleets.oracle import tiny_fleet_optimum
-from ratiolab.hindsight.fleets.result import FleetResult
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.relaxation.growth import growth_bounds
-from ratiolab.hindsight.result import Progress, Report, SolveOptions, Stage, Timed
+from ratiolab.hindsight.result import FleetResult, Progress, Report, SolveOptions, Stage, Timed
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet
 from ratiolab.model.fleet import Fleet, FleetSchedule

@@ -18,7 +18,7 @@ import numpy as np
 from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_certificate
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.labelling.weights import Weights
-from ratiolab.hindsight.programs.highs_lp import FloatArray, LinearProgram
+from ratiolab.hindsight.programs.highs import FloatArray, LinearProgram
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance

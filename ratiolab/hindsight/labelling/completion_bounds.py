@@ -11,9 +11,8 @@ these counts. Where there is no X, or settled cost and bound exceed B, no relaxe
 at most B comes to A. Labels whose bound is too large stay in the trees: they bound labels that hold
 more.
 
-Trying all sets of starts takes several times as long as the sweep. The ancestry of a label
-(`ratiolab.hindsight.labelling.ancestry`) gives a bound sooner, and labels that exceed B by it need
-no trying.
+Trying all sets of starts takes several times as long as the sweep. The `Ancestry` of a label gives
+a bound sooner, and labels that exceed B by it need no trying.
 
 All earlier sweeps are asked, the last first. Where one of them has pruned a label X of the next, X
 is missing there, and another label that holds less may stand for it, with a smaller bound.
@@ -30,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.labelling import completion_kernels
-from ratiolab.hindsight.labelling.ancestry import Ancestry
 from ratiolab.hindsight.labelling.extensions import Extensions
 from ratiolab.hindsight.labelling.label_kernels import Labels
+from ratiolab.hindsight.labelling.label_pool import Ancestry
 from ratiolab.hindsight.labelling.label_trees import Layer, planted
 from ratiolab.model.footprint import IntArray
 

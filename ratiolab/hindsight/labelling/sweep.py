@@ -47,11 +47,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.labelling import label_kernels
-from ratiolab.hindsight.labelling.ancestry import Ancestry
 from ratiolab.hindsight.labelling.completion_bounds import CompletionBounds, Kept
 from ratiolab.hindsight.labelling.extensions import Extensions
 from ratiolab.hindsight.labelling.label_kernels import Labels, Step
-from ratiolab.hindsight.labelling.label_pool import LabelPool
+from ratiolab.hindsight.labelling.label_pool import Ancestry, LabelPool
 from ratiolab.hindsight.labelling.weights import NEVER, Direction
 from ratiolab.hindsight.params import DEFAULT, LabellingParams
 from ratiolab.model.footprint import IntArray

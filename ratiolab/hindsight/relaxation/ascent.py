@@ -7,7 +7,7 @@ choose its start alone,
     latency >= sum over i of min over p >= a_i of c_i(p) - M sum over t of u_t,
     c_i(p) = p + o_i - a_i + sum over ages g = 1..o_i of u_{p+g} (s_i + g).
 
-Growth rows add terms, see `ratiolab.hindsight.certificates.growth_duals`. Any prices prove a bound.
+Growth rows add terms, see `ratiolab.hindsight.certificates.duals`. Any prices prove a bound.
 The best ones of memory prove the value of the linear relaxation in which requests are started in
 parts (Geoffrion 1974), which fills memory to the last token.
 

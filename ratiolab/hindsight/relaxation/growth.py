@@ -1,7 +1,7 @@
 """A lower bound by memory rows and growth rows: duals found in floats, proven in integers.
 
 The rows and the proof of the bound stand in
-`ratiolab.hindsight.certificates.growth_duals`; the claim is recomputed in integers from
+`ratiolab.hindsight.certificates.duals`; the claim is recomputed in integers from
 duals rounded down to a common denominator.
 """
 
@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.duals import GrowthDuals
 from ratiolab.hindsight.objective import NEVER_LATE, Objective
 from ratiolab.hindsight.relaxation.ascent import (
     PARAMS,

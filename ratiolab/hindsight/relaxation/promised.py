@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import PromiseCertificate
-from ratiolab.hindsight.certificates.growth_duals import GrowthDuals
+from ratiolab.hindsight.certificates.duals import GrowthDuals
 from ratiolab.hindsight.objective import Objective
 from ratiolab.hindsight.relaxation.ascent import (
     PARAMS,

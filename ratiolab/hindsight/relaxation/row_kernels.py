@@ -2,7 +2,7 @@
 
 Times are counted from the first arrival. Prices are float64 while they climb and int64 where a
 bound is claimed; sums of integers may wrap around 64 bits, as differences of them are exact as long
-as the difference itself fits. `ratiolab.hindsight.certificates.growth_duals` states the rows.
+as the difference itself fits. `ratiolab.hindsight.certificates.duals` states the rows.
 """
 
 from typing import Any, NamedTuple

@@ -1,7 +1,7 @@
 """Good schedules, fast: upper bounds on the hindsight optimum.
 
-Two ways to turn a priority list into starts, and simulated annealing over such lists. Results do
-not depend on the machine, unless ``stop`` does.
+A priority list turned into starts, and simulated annealing over such lists. Results do not depend
+on the machine, unless ``stop`` does.
 """
 
 from bisect import insort
@@ -85,35 +85,6 @@ def admitted(
         now = starts[i] = start
         places[i] = place
     return starts, places
-
-
-def serial_schedule(instance: Instance, order: Column) -> Schedule:
-    """Give each request in this order the earliest start that memory still allows.
-
-    Later requests may fill gaps that earlier ones left. No order need lead to an optimum: a
-    growing footprint can make a start feasible and a later start, which blocks less, better.
-    Keeps a profile of all rounds: for instances of up to some ten thousand rounds.
-
-    >>> three = Instance("three", 5, [0, 0, 0], [1, 1, 1], [3, 1, 2])
-    >>> serial_schedule(three, [0, 1, 2]).starts.tolist()
-    [0, 0, 3]
-    """
-    arrival, end = instance.arrival, int(instance.arrival.max() + instance.output.sum())
-    room, time = np.full(end + 1, instance.memory), np.arange(end + 1)
-    starts = arrival.tolist()
-    for i in np.asarray(order, np.int64).tolist():
-        output, later = int(instance.output[i]), starts[i]
-        tokens = instance.prompt[i] + np.arange(1, output + 1)
-        start = -1
-        while later > start:
-            start = later
-            window = slice(start + 1, start + output + 1)
-            # at each time: start after it, or so late that memory suffices then
-            late = np.minimum(tokens - room[window] + start, time[window])
-            later = int(late.max())
-        starts[i] = start
-        room[window] -= tokens
-    return Schedule.from_starts(instance, starts)
 
 
 def best_list_schedule(instance: Instance) -> Schedule:

@@ -5,7 +5,7 @@ from functools import singledispatch
 from ratiolab.evaluation.fleets import FleetEvaluation
 from ratiolab.evaluation.result import Evaluation
 from ratiolab.hindsight import OptResult
-from ratiolab.hindsight.fleets.result import FleetResult
+from ratiolab.hindsight.result import FleetResult
 from ratiolab.model import Schedule
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import FleetSchedule

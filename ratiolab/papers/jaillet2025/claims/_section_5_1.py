@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ratiolab.hindsight.schedules.heuristics import list_schedule, serial_schedule
+from ratiolab.hindsight.cells.master import serial_schedule
+from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.claim import NOT_REPRODUCED, UNDECIDED, ClaimResult
