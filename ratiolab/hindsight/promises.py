@@ -19,7 +19,7 @@ from ratiolab.hindsight.horizon import serial_horizon
 from ratiolab.hindsight.objective import Aim, Objective
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.relaxation.promised import alone, promised_bounds
-from ratiolab.hindsight.result import Progress, Report, Solved, SolveOptions, Stage, Timed
+from ratiolab.hindsight.result import Report, Solved, SolveOptions, Solving, Stage
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.hindsight.schedules.promised import Plan, first_schedule, improve, plan_of
 from ratiolab.model import Instance, IntArray, Schedule, require_feasible, violations
@@ -225,7 +225,7 @@ def solve_promises(
     return run.to_the_end()
 
 
-class _Run(Timed):
+class _Run(Solving):
     """A solve: the best schedule and bound so far, in the value of the objective."""
 
     def __init__(
@@ -235,16 +235,15 @@ class _Run(Timed):
         options: SolveOptions,
         progress: Report | None,
     ) -> None:
-        super().__init__(options)
-        self.given, self.aim, self.progress = given, aim, progress
+        super().__init__(options, progress)
+        self.given, self.aim = given, aim
         self.instance, self.replicas = replicas_of(given)
         self.listed: Callable[[IntArray], Plan] = (
             partial(admitted_list, given)
             if isinstance(given, Fleet)
             else partial(list_schedule, given)
         )
-        self.stages, self.nodes = list[Stage](), 0
-        self.name, self.note, self.interrupted = "lists", "", False
+        self.stage = "lists"
         self.schedule = _required(first_schedule(given, aim, self.listed))
         self.found = aim.value(self.schedule)
         self.certificate = alone(given, aim)
@@ -255,11 +254,6 @@ class _Run(Timed):
         """Return lower and upper."""
         return (self.found, self.bound) if self.aim.dropping else (self.bound, self.found)
 
-    @property
-    def closed(self) -> bool:
-        """Return whether both ends meet."""
-        return self.found == self.bound
-
     def to_the_end(self) -> PromiseResult:
         """Run the stages and return the result; Ctrl-C keeps what there is."""
         method = self.options.method
@@ -269,19 +263,13 @@ class _Run(Timed):
         else:
             stages += [("search", self.search)]
             stages += [("program", self.program)] * (method != "certified")
-        self.ended("lists")
-        try:
-            for name, stage in stages:
-                if self.closed or self.time_left == 0:
-                    break
-                self.name = name
-                self.tell()
-                try:
-                    stage()
-                finally:
-                    self.ended(name)
-        except KeyboardInterrupt:
-            self.interrupted, self.note = True, "Ctrl-C ended the solve"
+        self.end_stage()
+        for name, stage in stages:
+            if self.closed or self.interrupted or self.time_left == 0:
+                break
+            with self.running(name):
+                self.show()
+                stage()
         lower, upper = self.ends
         return PromiseResult(
             *(self.given, self.aim.name, self.schedule, lower, upper, self.source),
@@ -289,30 +277,18 @@ class _Run(Timed):
             *(tuple(self.stages), self.note, self.interrupted),
         )
 
-    def ended(self, name: str) -> None:
-        """Note the bounds at the end of a stage."""
-        lower, upper = self.ends
-        self.stages.append(Stage(name, self.seconds, upper, lower, self.nodes))
-
-    def tell(self, nodes: int = 0) -> None:
-        """Show where the solve is."""
-        if self.progress is not None:
-            lower, upper = self.ends
-            now = self.seconds, self.nodes + nodes, upper, lower, self.name
-            self.progress(Progress(*now))
-
     def keep(self, schedule: Plan) -> None:
         """Keep a schedule that is better and passes the check."""
         value = self.aim.value(schedule)
         if value > self.found if self.aim.dropping else value < self.found:
             self.schedule, self.found = _required(schedule), value
-            self.tell()
+            self.show()
 
     def prove(self, bound: int, source: str) -> None:
         """Keep a bound that is better."""
         if self.is_better(bound, self.bound):
             self.bound, self.source = bound, source
-            self.tell()
+            self.show()
 
     def is_better(self, bound: int, other: int) -> bool:
         """Return whether a bound proves more than another one."""
@@ -412,7 +388,7 @@ class _Run(Timed):
             time_limit=left,
             node_limit=self.options.node_limit,
             seed=self.options.seed,
-            progress=lambda nodes, _: self.tell(nodes),
+            progress=lambda nodes, _: self.show(nodes),
         )
         self.nodes += result.nodes
         if result.counts is not None:

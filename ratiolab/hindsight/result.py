@@ -1,7 +1,9 @@
 """Options of a solve, its progress while it runs, and its result, for one replica or several."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from math import inf
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import Fleet, FleetSchedule
-from ratiolab.model.interrupts import Interruptible
+from ratiolab.model.interrupts import Interruptible, heard
 
 if TYPE_CHECKING:
     from ratiolab.hindsight.certificates.certificate import Certificate
@@ -72,16 +74,73 @@ class Stage(NamedTuple):
 Report: TypeAlias = Callable[[Progress], None]
 
 
-class Timed:
-    """The clock of a solve, which begins when it is made.
+class Solving:
+    """A solve while it runs, stage after stage: its clock, its progress, and what it has cost.
+
+    Parameters
+    ----------
+    progress : called by `show`.
 
     Attributes
     ----------
     began : when, on the clock `time.perf_counter`; moved when the clock stands still.
+    stage, note : the stage that runs, and what it has to say.
+    stages : the stages that have ended.
     """
 
-    def __init__(self, options: SolveOptions) -> None:
-        self.began, self.options = time.perf_counter(), options
+    def __init__(self, options: SolveOptions, progress: Report | None) -> None:
+        self.began, self.options, self.progress = time.perf_counter(), options, progress
+        self.lock = threading.RLock()  # a second thread may find schedules, too
+        self.nodes, self.interrupted = 0, False
+        self.stage, self.note = "bounds", ""
+        self.stages: list[Stage] = []
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return the lower and the upper end of the interval so far."""
+        raise NotImplementedError
+
+    @property
+    def closed(self) -> bool:
+        """Return whether the schedule is proven optimal."""
+        lower, upper = self.ends
+        return lower == upper
+
+    @property
+    def last_note(self) -> str:
+        """Return the last note of a stage, if any."""
+        return next((stage.note for stage in reversed(self.stages) if stage.note), "")
+
+    @contextmanager
+    def running(self, name: str) -> Iterator[None]:
+        """Enter a stage, and write down the bounds at its end, also when Ctrl-C ends it.
+
+        The stage is shown within, by who enters it: Ctrl-C may come then, too, and an interrupt
+        before the ``yield`` could not be ended here.
+        """
+        self.stage, self.note = name, ""
+        try:
+            with heard():
+                yield
+        except KeyboardInterrupt:
+            self.interrupted = True
+        if self.interrupted:
+            self.note = f"Ctrl-C in stage {name}"
+        self.end_stage()
+
+    def end_stage(self) -> None:
+        """Write down the bounds at the end of a stage."""
+        lower, upper = self.ends
+        self.stages.append(Stage(self.stage, self.seconds, upper, lower, self.nodes, self.note))
+
+    def show(self, nodes: int = 0, lower: int | None = None) -> None:
+        """Show progress, with nodes and a bound of a program that are not known otherwise yet."""
+        if self.progress is None:
+            return
+        with self.lock:
+            known, upper = self.ends
+            best = known if lower is None else max(known, lower)
+            self.progress(Progress(self.seconds, self.nodes + nodes, upper, best, self.stage))
 
     @property
     def seconds(self) -> float:

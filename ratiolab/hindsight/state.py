@@ -1,6 +1,5 @@
 """The state of a solve: the best schedule and bound so far, and the limits that are left."""
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.memory import budget
 from ratiolab.hindsight.params import DEFAULT, SolveParams
-from ratiolab.hindsight.result import OptResult, Progress, Report, SolveOptions, Stage, Timed
+from ratiolab.hindsight.result import OptResult, Report, SolveOptions, Solving
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.instance import LARGEST
@@ -59,7 +58,7 @@ class Callbacks(NamedTuple):
     progress: Callable[[int, int | None], None]
 
 
-class SolveState(Timed):
+class SolveState(Solving):
     """The best schedule and bound so far, and their cost; stages read it and never write it.
 
     Parameters
@@ -81,15 +80,8 @@ class SolveState(Timed):
         progress: Report | None = None,
         params: SolveParams = DEFAULT,
     ) -> None:
-        super().__init__(options)
-        self.lock = threading.RLock()  # `ratiolab.hindsight.search` finds schedules, too
-        self.instance, self.progress = instance, progress
-        self.params = params
-        self.helped = False
-        self.nodes = 0
-        self.interrupted = False
-        self.stages: list[Stage] = []
-        self.stage, self.note = "bounds", ""
+        super().__init__(options, progress)
+        self.instance, self.params, self.helped = instance, params, False
         if (last := int(instance.arrival.max())) > LARGEST:
             raise ValueError(
                 f"{instance.name}: a solver looks at rounds up to {LARGEST}, not at the arrival "
@@ -102,7 +94,7 @@ class SolveState(Timed):
         self.duals: DualCertificate | None = None
         self.walked: PathCertificate | None = None
         self.schedule = require_feasible(best_list_schedule(instance))
-        self._end_stage("")
+        self.end_stage()
 
     @property
     def upper(self) -> int:
@@ -110,9 +102,9 @@ class SolveState(Timed):
         return self.schedule.total_latency
 
     @property
-    def closed(self) -> bool:
-        """Return whether the schedule is proven optimal."""
-        return self.upper == self.lower.value
+    def ends(self) -> tuple[int, int]:
+        """Return the best bound and the latency of the best schedule."""
+        return self.lower.value, self.upper
 
     @property
     def nodes_left(self) -> int | None:
@@ -145,19 +137,10 @@ class SolveState(Timed):
                 self.show()
 
     @contextmanager
-    def running(self, name: str) -> Iterator[Callbacks]:
-        """Enter a stage, and write down the bounds at its end, also when Ctrl-C ends it.
-
-        The stage is shown within, by who enters it: Ctrl-C may come then, too, and an interrupt
-        before the ``yield`` could not be ended here.
-        """
-        self.stage, self.note = name, ""
-        try:
-            with heard():
-                yield Callbacks(self.keep, self.show)
-        except KeyboardInterrupt:
-            self.interrupted = True
-        self._end_stage(f"Ctrl-C in stage {name}" if self.interrupted else self.note)
+    def running(self, name: str) -> Iterator[Callbacks]:  # type: ignore[override]
+        """Enter a stage, which tells of its findings by what this returns."""
+        with super().running(name):
+            yield Callbacks(self.keep, self.show)
 
     @contextmanager
     def uncounted(self, name: str) -> Iterator[None]:
@@ -171,10 +154,6 @@ class SolveState(Timed):
             self.began += time.perf_counter() - begun
             self.stage = stage
 
-    def _end_stage(self, note: str) -> None:
-        values = self.seconds, self.upper, self.lower.value, self.nodes
-        self.stages.append(Stage(self.stage, *values, note))
-
     def result(self, note: str = "") -> OptResult:
         """Return the result so far.
 
@@ -185,7 +164,6 @@ class SolveState(Timed):
         lower, upper = self.lower, self.upper
         if lower.value > upper:
             raise AssertionError(f"{lower.source} claims {lower.value}, a schedule has {upper}")
-        notes = (stage.note for stage in reversed(self.stages) if stage.note)
         return OptResult(
             instance=self.instance,
             status="optimal" if self.closed else "bounded",
@@ -197,19 +175,10 @@ class SolveState(Timed):
             seconds=self.seconds,
             options=self.options,
             stages=tuple(self.stages),
-            note="" if self.closed else note or next(notes, ""),
+            note="" if self.closed else note or self.last_note,
             certificate=self.certificate,
             interrupted=self.interrupted,
         )
-
-    def show(self, nodes: int = 0, lower: int | None = None) -> None:
-        """Show progress, with nodes and a bound of a program that the state does not hold yet."""
-        if self.progress is None:
-            return
-        with self.lock:
-            best = max(self.lower.value, lower or 0)
-            now = self.seconds, self.nodes + nodes, self.upper, best
-            self.progress(Progress(*now, self.stage))
 
 
 Work: TypeAlias = Callable[[SolveState, Callbacks], Found]

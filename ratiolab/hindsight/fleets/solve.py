@@ -8,8 +8,7 @@ with a column for each replica closes small fleets.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import inf
 
 import numpy as np
@@ -26,13 +25,12 @@ from ratiolab.hindsight.fleets.oracle import tiny_fleet_optimum
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.relaxation.growth import growth_bounds
-from ratiolab.hindsight.result import FleetResult, Progress, Report, SolveOptions, Stage, Timed
+from ratiolab.hindsight.result import FleetResult, Report, SolveOptions, Solving
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet
 from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
-from ratiolab.model.interrupts import heard
 
 PARAMS = ProgramParams()
 
@@ -105,15 +103,14 @@ def solve_fleet(
     return _Solve(fleet, options, solver, progress).run()
 
 
-class _Solve(Timed):
+class _Solve(Solving):
     """A solve while it runs: the best schedule and bound, and the time that is left."""
 
     def __init__(
         self, fleet: Fleet, options: SolveOptions, solver: str, progress: Report | None
     ) -> None:
-        super().__init__(options)
-        self.fleet, self.solver, self.progress = fleet, solver, progress
-        self.nodes, self.interrupted, self.stage, self.note = 0, False, "bounds", ""
+        super().__init__(options, progress)
+        self.fleet, self.solver = fleet, solver
         self.duals: DualCertificate | None = None
         bound, function = fleet_lower_bound(fleet)
         self.lower = bound if function == "identity" else _named(bound, function)
@@ -122,7 +119,7 @@ class _Solve(Timed):
             *claim, replicas=fleet.replicas, function=function
         )
         self.schedule = require_feasible_fleet(best_list(fleet))
-        self.stages = [self._stage()]
+        self.end_stage()
 
     def run(self) -> FleetResult:
         """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
@@ -134,14 +131,16 @@ class _Solve(Timed):
             "more lists": self.more_lists,
             "enumeration": self.enumeration,
         }
+        note = ""
         for name in METHODS[self.options.method]:
             if self.closed or self.interrupted:
                 break
             left = self.time_left
             if left == 0:
-                self.note = f"stopped before proof: time limit before stage {name}"
+                note = f"stopped before proof: time limit before stage {name}"
                 break
             with self.running(name):
+                self.show()
                 work[name](None if left is None else PARTS.get(name, 1.0) * left)
         if self.lower.value > self.upper:
             raise AssertionError(f"{self.lower.source}: {self.lower.value} > {self.upper}")
@@ -157,7 +156,7 @@ class _Solve(Timed):
             options=self.options,
             stages=tuple(self.stages),
             certificate=self.certificate,
-            note="" if self.closed else self.note,
+            note="" if self.closed else note or self.last_note,
             interrupted=self.interrupted,
         )
 
@@ -166,30 +165,9 @@ class _Solve(Timed):
         return self.schedule.total_latency
 
     @property
-    def closed(self) -> bool:
-        return self.upper == self.lower.value
-
-    @contextmanager
-    def running(self, name: str) -> Iterator[None]:
-        """Enter a stage, and write down the bounds at its end, also when Ctrl-C ends it."""
-        self.stage = name
-        try:
-            with heard():
-                self.show()
-                yield
-        except KeyboardInterrupt:
-            self.interrupted, self.note = True, f"Ctrl-C in stage {name}"
-        self.stages.append(self._stage())
-
-    def _stage(self) -> Stage:
-        bounds = self.upper, self.lower.value
-        return Stage(self.stage, self.seconds, *bounds, self.nodes, self.note)
-
-    def show(self, nodes: int = 0, lower: int | None = None) -> None:
-        if self.progress is not None:
-            best = max(self.lower.value, lower or 0)
-            now = self.seconds, self.nodes + nodes, self.upper, best, self.stage
-            self.progress(Progress(*now))
+    def ends(self) -> tuple[int, int]:
+        """Return the best bound and the latency of the best schedule."""
+        return self.lower.value, self.upper
 
     def keep_schedule(self, schedule: FleetSchedule) -> None:
         if schedule.total_latency < self.upper:
