@@ -23,10 +23,7 @@ from ratiolab.theory.worst_case.any_prompts import svf_constant
 
 
 class Known(NamedTuple):
-    """A bound on the ratio of a policy.
-
-    `value` is None where the ratio is known to have no bound; `text` has bound and source.
-    """
+    """A bound on the ratio of a policy."""
 
     value: Fraction | float | None
     text: str

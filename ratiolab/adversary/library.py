@@ -116,10 +116,7 @@ def instance_for(target: Target, instance: Instance) -> Instance:
 
 
 def read(target: Target, folder: Path) -> Instance | None:
-    """Return the instance of a target; None when there is no file.
-
-    Raise FormatError when it is no instance, or none that the adversary may choose.
-    """
+    """Return the instance of a target; None when there is no file."""
     path = folder / f"{target.name}.json"
     if not path.exists():
         return None
@@ -149,10 +146,7 @@ def replays(
     only: Sequence[str] = (),
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[Entry], list[str]]:
-    """Replay the library; return its entries, and the names of targets without a file.
-
-    `only` names targets, all when empty. `tell` is called with each name before its replay.
-    """
+    """Replay the library; return its entries, and the names of targets without a file."""
     entries, missing = [], []
     for target in targets():
         if only and target.name not in only:

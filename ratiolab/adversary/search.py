@@ -30,10 +30,7 @@ Clock: TypeAlias = Callable[[], float]
 
 
 class Search:
-    """A running search: its budget, its best case, and its archive.
-
-    ValueError without one of the two budgets, evaluations and seconds.
-    """
+    """A running search: its budget, its best case, and its archive."""
 
     def __init__(
         self,
@@ -114,10 +111,7 @@ class Search:
         return self.clock() - self.began
 
     def course(self) -> Course:
-        """Return the result of a search that has ended.
-
-        Raise ValueError when the search evaluated no case.
-        """
+        """Return the result of a search that has ended."""
         if self.best is None:
             raise ValueError("no case was evaluated: the budget is too small")
         return Course(

@@ -52,11 +52,7 @@ class PinnedValue(Strict):
 
     @abstractmethod
     def compute(self, folder: Path, *, allow_policy_files: bool = False) -> Any:
-        """Return the value now.
-
-        Paths of instances and policies begin in `folder`. Only with `allow_policy_files` may a file
-        run that the entry names as a policy.
-        """
+        """Return the value now; a policy of a file runs only with `allow_policy_files`."""
 
     def arguments(self) -> dict[str, Any]:
         """Return what was given beside kind, value and tolerance."""

@@ -93,10 +93,7 @@ def _lines(text: str, count: int) -> list[int]:
 
 
 def entry_of(kind: str, arguments: Mapping[str, str]) -> Entry:
-    """Return an entry without a value, its arguments given as words; numbers are read as such.
-
-    Raise ValueError that names the argument, value and rule.
-    """
+    """Return an entry without a value, its arguments given as words; numbers are read as such."""
 
     def read(word: str) -> Any:
         try:

@@ -11,10 +11,7 @@ from ratiolab.baseline.file import Placed, Unreadable
 
 @dataclass(frozen=True)
 class Judged:
-    """An entry of a baseline with what became of it.
-
-    `drift` says how the value differs from the pinned one, `reason` why it cannot be computed.
-    """
+    """An entry of a baseline with what became of it."""
 
     placed: Placed
     value: Any = None

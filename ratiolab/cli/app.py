@@ -243,10 +243,7 @@ def _console(width: int | None) -> "Console":
 
 @contextmanager
 def progress(*, silent: bool = False, bar: bool = False) -> "Iterator[Progress]":
-    """Show progress on standard error, silent also when that is not a terminal.
-
-    A `bar` needs to know how much of a task is done.
-    """
+    """Show progress on standard error, silent also when that is not a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
 

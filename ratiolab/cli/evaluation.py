@@ -191,10 +191,7 @@ def evaluate(
 def written(
     proof: "SecondsCertificate | InTimeCertificate", path: Path, requests: int, cut: str | None
 ) -> str:
-    """Write the proof of a bound, and return in words what it proves and how to check it.
-
-    `cut` is the clock under which a log became an instance, or None for an instance.
-    """
+    """Write the proof of a bound, and return in words what it proves and how to check it."""
     from ratiolab.hindsight.certificates.certificate import InTimeCertificate
     from ratiolab.hindsight.certificates.io import write_certificate
     from ratiolab.model.instance import PICOSECONDS

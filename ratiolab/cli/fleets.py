@@ -126,10 +126,7 @@ def compare_replicas(
     content: "Content",
     json: bool,
 ) -> None:
-    """Compare policies behind routers with the optimum of all replicas, or a bound under a clock.
-
-    `limits` are those of the solve, which unit rounds and ``restart`` allow.
-    """
+    """Compare policies behind routers with the optimum of all replicas, or with a bound."""
     from ratiolab.hindsight.fleets.solve import solve_fleet
 
     lower, lines = 0.0, list[str]()

@@ -18,10 +18,7 @@ from ratiolab.executors.executor import Answer, Calls, Executor, Item
 
 @dataclass(frozen=True)
 class Local(Executor):
-    """Processes of this machine; a single one is this process itself.
-
-    -1 workers take all cores.
-    """
+    """Processes of this machine; a single one is this process itself."""
 
     workers: int = -1
 

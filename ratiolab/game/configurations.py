@@ -86,10 +86,7 @@ class Arena:
 
 
 def arena(game: Game, most: int = MOST_CONFIGURATIONS) -> Arena:
-    """Return all configurations that can be reached.
-
-    Raise MemoryError when there are more than `most`.
-    """
+    """Return all configurations that can be reached."""
     start = (Sort(WAITING, game.lower - 1),) * game.requests
     place = {start: 0}
     found = [start]

@@ -27,10 +27,7 @@ FAR = 2**60
 
 @dataclass(frozen=True, eq=False)
 class Deterministic:
-    """The value of the game for deterministic policies, with the table that proves it.
-
-    `table` has W times the denominator of the value, for each configuration.
-    """
+    """The value of the game for deterministic policies, with the table that proves it."""
 
     arena: Arena = field(repr=False)
     value: Fraction

@@ -49,10 +49,7 @@ class Masses:
         self.optima = [board.game.optima[lengths] for lengths in multisets]
 
     def least_costs(self, weights: Any) -> Any:
-        """Return the least expected cost from each configuration on, in orders times the weights.
-
-        `weights` are floats, or integers for an exact answer.
-        """
+        """Return the least expected cost from each configuration on, times orders and weights."""
         board = self.board
         exact = not isinstance(weights[0], float)
         mass: Any

@@ -40,10 +40,7 @@ class FormatError(ValueError):
 
 @dataclass(frozen=True)
 class Content:
-    """Content of a file, read once: a pipe cannot be read again.
-
-    `digest` is the SHA-256 of the bytes before they were unpacked.
-    """
+    """Content of a file, read once: a pipe cannot be read again."""
 
     name: str
     data: bytes = field(repr=False)

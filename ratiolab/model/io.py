@@ -34,10 +34,7 @@ SCHEDULE_FORMAT = "ratiolab-schedule/1"
 
 
 def as_instance(given: Instance | PathLike) -> Instance:
-    """Return an instance, read from its file where only that is named.
-
-    Raise ValueError for a file that is no instance, and for what is neither.
-    """
+    """Return an instance, read from its file where only that is named."""
     if isinstance(given, str | os.PathLike):
         return read_instance(given)
     if not isinstance(given, Instance):

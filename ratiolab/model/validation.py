@@ -79,10 +79,7 @@ def validated(kind: type[Kind], data: object) -> Kind:
 def read_file(
     path: PathLike, version: str, kind: type[Kind], *, largest: int | None = None
 ) -> Kind:
-    """Return a JSON file of a format, at most `largest` bytes, as this type.
-
-    Raise FormatError, one line that names file, field, value and rule.
-    """
+    """Return a JSON file of a format, at most `largest` bytes, as this type."""
     text = read_text(path, largest)
     try:
         return validated(kind, json_object(text, version))

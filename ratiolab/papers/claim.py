@@ -181,10 +181,7 @@ class Claim:
         }
 
     def check(self, variant: Any, slow: bool = False) -> ClaimResult:
-        """Decide a variant of the statement; `slow` spends minutes where the check can use them.
-
-        Raise ValueError when the result says that it is proved and the claim points to no proof.
-        """
+        """Decide a variant of the statement; `slow` spends minutes where the check can use them."""
         result = self.decide(variant, slow=slow) if self.searches else self.decide(variant)
         if result.scope.startswith(PROVED) and self.proof is None:
             raise ValueError(f"{self.id}: the result says {PROVED}, the claim points to no proof")

@@ -87,10 +87,7 @@ class Enclosures:
 
 
 def ratio_enclosures(runs: pd.DataFrame, panel: str, by: str, *, missing: str = "") -> Enclosures:
-    """Return the chart of intervals of cost / OPT, from runs with their bounds.
-
-    `missing` is written where a label has no ratio in a panel.
-    """
+    """Return the chart of intervals of cost / OPT, from runs with their bounds."""
     low, high = (intervals(runs, [panel, by], f"ratio_{end}") for end in ("low", "high"))
     table = high.rename(columns={"mean": "top"}).assign(bottom=low["mean"])
     options = {"x_label": "total latency / hindsight optimum", "reference": 1.0, "missing": missing}

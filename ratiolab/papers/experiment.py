@@ -130,10 +130,7 @@ def redraw(
     traces: Path | None = None,
     formats: "Sequence[Format]" = PNG,
 ) -> Path:
-    """Write the page and its figures again from ``NAME.csv`` alone; nothing is run.
-
-    Raise FormatError when there is no table, or `reproduce` would write another one for this study.
-    """
+    """Write the page and its figures again from ``NAME.csv`` alone; nothing is run."""
     study = experiment.study(quick=quick, traces=traces)
     return _write_page(experiment, experiment.stored(study, out), out, quick, formats)
 

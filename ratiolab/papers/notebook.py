@@ -41,10 +41,7 @@ class Reproduction:
 
 
 def quick(name: str) -> Reproduction:
-    """Run the quick version of an experiment, as ``ratiolab reproduce NAME --quick`` does.
-
-    Nothing is kept on disk.
-    """
+    """Run the quick version of an experiment, as ``ratiolab reproduce NAME --quick`` does."""
     experiment = experiments()[name]
     study = experiment.study(quick=True)
     with TemporaryDirectory() as folder:

@@ -28,11 +28,7 @@ def kept_columns(frame: "pd.DataFrame", figures: Sequence[str]) -> list[str]:
 
 
 def stored(path: Path, study: Study, figures: Sequence[str]) -> "pd.DataFrame":
-    """Return a table, with what is the same in all of the study's cells put back.
-
-    Raise FormatError when the file is not there, or not the table of these figures and of all these
-    cells.
-    """
+    """Return a table, with what is the same in all of the study's cells put back."""
     whole = _cells(study)
     differs = _differing(whole)
     frame = _read(path, read_text(path), differs, figures)

@@ -120,10 +120,7 @@ def papers() -> dict[str, Paper]:
 
 
 def load_paper(path: PathLike) -> Paper:
-    """Load the paper of a folder outside the package, as ``ratiolab.papers.KEY``; its files run.
-
-    Raise ValueError that names the folder, or file and line, and what is wrong there.
-    """
+    """Load the paper of a folder outside the package, as ``ratiolab.papers.KEY``; its files run."""
     folder = Path(path).resolve()
     key, begin = folder.name, folder / "__init__.py"
     if not begin.is_file():

@@ -73,10 +73,7 @@ HEADER = (*(column.name for column in fields(Record)), "status", "gap", "check")
 
 
 def read_records(path: PathLike) -> list[Record]:
-    """Read the table; a cell that does not fit the others of its row is an error.
-
-    Raise FormatError naming line, column, value and rule.
-    """
+    """Read the table; a cell that does not fit the others of its row is an error."""
     text = read_text(path)
     try:
         rows = csv_rows(text)

@@ -25,10 +25,7 @@ NOTE = (
 
 
 class Cells(NamedTuple):
-    """The table of an evaluation in words.
-
-    A group is a title and the rows below it; `folded` sums up the rows that are left out.
-    """
+    """The table of an evaluation in words."""
 
     names: list[str]
     groups: list[tuple[str, list[list[str]]]]

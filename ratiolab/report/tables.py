@@ -106,10 +106,7 @@ WORDS = {
 
 
 def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
-    """Return a table of the requests' times, means over complete runs; a caption has the rest.
-
-    `runs` has what `ratiolab.online.metrics.summary` found of each run.
-    """
+    """Return a table of the requests' times, means over complete runs; a caption has the rest."""
     import pandas as pd
 
     from ratiolab.online.metrics import intervals
@@ -166,10 +163,7 @@ def routers_table(routers: Iterable[Mapping[str, Any]]) -> Table:
 
 
 def folding_table(*names: str, show_lines: bool = True, keys: Iterable[str] = ()) -> Table:
-    """Return a table without rows yet, whose cells are folded rather than cut.
-
-    The first column is wide enough for all `keys`, which are to be copied.
-    """
+    """Return a table without rows yet, whose cells are folded rather than cut."""
     table = Table(show_lines=show_lines)
     for number, name in enumerate(names):
         least = max(map(len, keys), default=0) if number == 0 else 0

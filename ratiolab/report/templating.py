@@ -33,10 +33,7 @@ def unsigned(page: str) -> str:
 
 
 def filled(template: str, slots: Mapping[str, Any], folder: Path = TEMPLATES) -> str:
-    """Return a template of a folder with its slots filled.
-
-    Raise jinja2.UndefinedError when the template names a slot that there is nothing for.
-    """
+    """Return a template of a folder with its slots filled."""
     return environment(folder).get_template(template).render(slots) + "\n"
 
 

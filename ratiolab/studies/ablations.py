@@ -16,10 +16,7 @@ CELLS, LABELS = DEFAULT.cells, DEFAULT.labelling
 
 
 class Ablation(NamedTuple):
-    """Instances of one kind of workload, and the solver without each mechanism.
-
-    `without` has tunable numbers by the mechanism that they switch off.
-    """
+    """Instances of one kind of workload, and the solver without each mechanism."""
 
     workload: str
     settings: Mapping[str, float]

@@ -36,10 +36,7 @@ def build(workload: str, settings: str, seed: int, folder: Path) -> Instance:
 
 
 def checked(workload: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a workload, all checked; a kind's own defaults are stated.
-
-    Raise ValueError that names the setting, value and rule.
-    """
+    """Return the settings of a workload, all checked; a kind's own defaults are stated."""
     from ratiolab.model.validation import validated
     from ratiolab.studies.settings import InstanceSettings, TraceSettings
 

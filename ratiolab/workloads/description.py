@@ -20,10 +20,7 @@ WINDOW = 60.0
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """Figures of a trace, most of them as they are printed.
-
-    Only the load needs `memory` and `speed`, decoding rounds a second.
-    """
+    """Figures of a trace, most of them as they are printed."""
 
     trace: Trace
     memory: int | None

@@ -142,10 +142,7 @@ def _stem(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The requests of a trace that an instance takes.
-
-    `kept` are their positions in the trace, ascending.
-    """
+    """The requests of a trace that an instance takes."""
 
     kept: IntArray
     notes: list[str]
@@ -160,10 +157,7 @@ def select(
     block: int = 1,
     max_prompt: int | None = None,
 ) -> Selection:
-    """Return which requests of a trace an instance can take, and why not the others.
-
-    Requests outside the window are not counted as dropped.
-    """
+    """Return which requests of a trace an instance can take, and why not the others."""
     kept = np.arange(len(trace))
     dropped = dict(trace.dropped)
     notes = [f"trace {trace.name}: {len(trace) + sum(dropped.values())} requests"]

@@ -262,10 +262,7 @@ def duration_unit(
 
 
 def require_quick_tokens(latency: Numbers, output: Numbers, name: str) -> None:
-    """Refuse instants in seconds, a unit that nothing states, when tokens would take too long.
-
-    `latency` is from arrival to finish, in seconds if the unit is right.
-    """
+    """Refuse instants in seconds, a unit that nothing states, when tokens would take too long."""
     known = np.isfinite(latency) & (output > 0)
     if known.sum() < ENOUGH:
         return

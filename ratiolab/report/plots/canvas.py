@@ -95,10 +95,7 @@ def save(figure: Chart, path: PathLike) -> None:
 
 
 def save_all(figure: Chart, path: PathLike, formats: Sequence[Format]) -> list[Path]:
-    """Write a figure in several formats, beside one another; return the paths.
-
-    The ending of the path is replaced.
-    """
+    """Write a figure in several formats, beside one another; return the paths."""
     paths = [Path(path).with_suffix(f".{kind}") for kind in formats]
     for each in paths:
         save(figure, each)

@@ -7,10 +7,7 @@ from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 
 @in_style
 def counts(groups: Mapping[str, Mapping[str, int]], colours: Mapping[str, str]) -> Chart:
-    """Draw the counts of each group, below one another.
-
-    Segments are in the order of `colours`.
-    """
+    """Draw the counts of each group, below one another."""
     figure = new_chart((7, 1.2 + 0.35 * len(groups)))
     ax = figure.subplots()
     left = [0] * len(groups)

@@ -31,10 +31,7 @@ RIVAL: Look = SIMULATED | {"color": ORANGE, "marker": "s"}
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A line, or points with bars from `low` to `high` when those are given.
-
-    `low` and `high` are ends of an interval around every y.
-    """
+    """A line, or points with bars from `low` to `high` when those are given."""
 
     label: str
     x: ArrayLike
@@ -65,10 +62,7 @@ class Panel:
 
 @in_style
 def chart(panels: Sequence[Panel], *, height: float = 4.4) -> Chart:
-    """Draw panels side by side, each with its legend below.
-
-    There are one to three panels; `height` is in inches, legends included.
-    """
+    """Draw panels side by side, each with its legend below."""
     figure = new_chart((1.0 + 4.6 * len(panels), height))
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for panel, ax in zip(panels, axes, strict=True):

@@ -109,10 +109,7 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
 def draw_requests(
     schedule: Schedule, ax: "Axes", order: IntArray, times: FloatArray | None = None
 ) -> None:
-    """Draw one line for each request, from top to bottom in an order: waiting, running, lost.
-
-    `times` are seconds at which each round begins; None draws rounds.
-    """
+    """Draw one line for each request, from top to bottom in an order: waiting, running, lost."""
     instance = schedule.instance
     place = np.full(len(instance), -1)
     place[order] = np.arange(len(order))

@@ -28,10 +28,7 @@ TASKS: dict[str, Task] = {
 
 
 def register(task: Task) -> None:
-    """Let studies name one more task.
-
-    Raise ValueError when another task has this name.
-    """
+    """Let studies name one more task."""
     if TASKS.setdefault(task.name, task) != task:
         raise ValueError(f"task {task.name!r} is registered already")
 

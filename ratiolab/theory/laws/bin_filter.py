@@ -66,10 +66,7 @@ def apply(matrix: Matrix, vector: Sequence[Fraction]) -> Vector:
 
 
 def normalised(vector: Sequence[Fraction]) -> Vector:
-    """Divide a vector by its sum.
-
-    Raise ValueError if the sum is zero.
-    """
+    """Divide a vector by its sum."""
     total = sum(vector)
     if total == 0:
         raise ValueError("vector: prior and observation exclude each other, the mass is 0")

@@ -40,10 +40,7 @@ SPOKEN = ("fcfs", "sjf", "rr")
 
 
 def at_once(bursts: Mapping[str, Runs]) -> Iterable[Finding]:
-    """Compare the policies when all arrive at once; undecided where settings disagree.
-
-    `bursts` are by the spread of the lengths and the clock; the page shows the first.
-    """
+    """Compare the policies when all arrive at once; undecided where settings disagree."""
     first = next(iter(bursts.values()))
 
     def over(

@@ -112,10 +112,7 @@ def intervals_chart(
     high: Mapping[str, pd.Series],
     marks: Mapping[str, Mapping[str, float]],
 ) -> Chart:
-    """Draw for each title two panels: histograms of both ends, and the band of the distribution.
-
-    `marks` are figures that a paper reports, by title and name.
-    """
+    """Draw for each title two panels: histograms of both ends, and the band of the distribution."""
     figure, axes = panels(2 * len(low), columns=2)
     for row, title in enumerate(low):
         _histograms(axes[2 * row], title, low[title], high[title])

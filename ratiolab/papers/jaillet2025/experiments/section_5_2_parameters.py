@@ -72,10 +72,7 @@ def least_alpha(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 class Curve:
-    """Latencies over one parameter, paired by seed with those of its best value.
-
-    `rows` are the runs of one setting, with the other parameter fixed.
-    """
+    """Latencies over one parameter, paired by seed with those of its best value."""
 
     def __init__(self, rows: pd.DataFrame, over: str) -> None:
         self.evicts = bool((rows["evictions"] > 0).any())

@@ -25,10 +25,7 @@ def mean(runs: pd.DataFrame, **values: Any) -> Ratio:
 
 
 def against(runs: Runs, policy: str, others: Sequence[str], words: str) -> list[Finding]:
-    """Compare the latency of a policy with that of each other, paired by seed, setting by setting.
-
-    `words` name the settings in the statement.
-    """
+    """Compare the latencies of a policy and of each other, by seed and setting."""
     found = []
     for other in others:
         ratios = {
