@@ -146,7 +146,13 @@ def replays(
     only: Sequence[str] = (),
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[Entry], list[str]]:
-    """Replay the library; return its entries, and the names of targets without a file."""
+    """Replay the library; return its entries, and the names of targets without a file.
+
+    Parameters
+    ----------
+    only : names of targets; all when empty.
+    tell : called with the name of each target before it is replayed.
+    """
     entries, missing = [], []
     for target in targets():
         if only and target.name not in only:

@@ -12,7 +12,10 @@ def tree(found: Deterministic, lines: int = 200) -> Iterator[str]:
 
     Rounds in which nothing can be learned and the same requests run on are left out, and so is how
     the last request goes on: it runs to its end, and the output with the worst ratio is named.
-    Lines beyond the first `lines` are counted.
+
+    Parameters
+    ----------
+    lines : at most; the rest is counted.
     """
     board = found.arena
     pending: list[tuple[int, int, str, int, int, bool]] = [(0, 0, "", 0, 0, True)]

@@ -41,7 +41,14 @@ class Reproduction:
 
 
 def quick(name: str) -> Reproduction:
-    """Run the quick version of an experiment, as ``ratiolab reproduce NAME --quick`` does."""
+    """Run the quick version of an experiment, as ``ratiolab reproduce NAME --quick`` does.
+
+    Nothing is kept on disk.
+
+    Parameters
+    ----------
+    name : a key of `ratiolab.papers.experiments`.
+    """
     experiment = experiments()[name]
     study = experiment.study(quick=True)
     with TemporaryDirectory() as folder:

@@ -52,7 +52,13 @@ def add_paper(path: PathLike) -> Paper:
 
 
 def select(paper: str | None = None, ids: Sequence[str] = ()) -> list[Claim]:
-    """Return the claims of a paper, or of some ids, or all."""
+    """Return the claims of a paper, or of some ids, or all.
+
+    Raises
+    ------
+    ValueError
+        for an unknown paper or id.
+    """
     if paper is not None and paper not in papers():
         message = unknown("paper", paper, papers(), "`ratiolab claims --list`")
         raise ValueError(f"{message}; --path FOLDER adds a paper of your own")

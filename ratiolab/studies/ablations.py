@@ -57,8 +57,20 @@ SECONDS = 2.0
 def ablation(kind: str, seeds: Iterable[int] = range(500, 520)) -> pd.DataFrame:
     """Return what solves take without each mechanism of the exact solver.
 
-    Each row has the number of proven instances, the median of processor seconds, and their
-    geometric mean as a multiple of the whole solver's. Raise ValueError when the kind is unknown.
+    Parameters
+    ----------
+    kind : a key of `ABLATIONS`.
+    seeds : seeds of the instances.
+
+    Returns
+    -------
+    A row for each mechanism: how many of the instances are proven, the median of processor
+    seconds, and their geometric mean as a multiple of the whole solver's.
+
+    Raises
+    ------
+    ValueError
+        when the kind is unknown.
     """
     if kind not in ABLATIONS:
         raise ValueError(f"kind {kind!r} must be one of {', '.join(ABLATIONS)}")

@@ -49,8 +49,10 @@ JOBS = 200_000
 def response_times(predictions: str, loads: Sequence[float] = (0.5, 0.8)) -> Chart:
     """Draw Lemma 1 as printed, corrected, and simulated, against C; one panel a load.
 
-    Predictions are ``perfect`` or ``exponential``, the two of Appendix D; there are at most three
-    loads.
+    Parameters
+    ----------
+    predictions : ``perfect`` or ``exponential``, the two of Appendix D.
+    loads : at most three.
 
     Simulated points have 99% Student intervals from ten runs of `JOBS` jobs each.
     """

@@ -8,7 +8,13 @@ from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 
 @in_style
 def course(history: Sequence[Moment], evaluations: int, title: str) -> Chart:
-    """Draw the best ratio found so far over the evaluations, on a logarithmic axis."""
+    """Draw the best ratio found so far over the evaluations, on a logarithmic axis.
+
+    Parameters
+    ----------
+    history : when the ratio rose.
+    evaluations : of the whole search.
+    """
     figure = new_chart((6, 3.2))
     ax = figure.subplots()
     at = [moment.evaluations for moment in history] + [max(evaluations, 1)]

@@ -45,9 +45,16 @@ def lines(
 ) -> None:
     """Draw a line with a band from low to high over x for each label of the column `by`.
 
-    A line breaks where a label has no value at an x between two that it has. A linear y axis begins
-    at `bottom`. With `whiskers`, intervals are whiskers, side by side: bands of lines that lie on
-    each other make one block. A `note` stands above the axes. `ticks` are words by x.
+    A line breaks where a label has no value at an x between two that it has. A linear y axis
+    begins at `bottom`.
+
+    Parameters
+    ----------
+    whiskers : whether intervals are whiskers, side by side, in place of bands: where lines lie on
+        each other, bands make one block.
+    reference : a y that is marked by a thin line.
+    note : what the lines cannot show, written above the axes, where it hides nothing.
+    ticks : what is written at which x, in place of numbers that the axis chooses.
     """
     look = look or looks([str(label) for label in table[by].unique()])
     places = sorted(table[x].unique())
