@@ -142,7 +142,7 @@ def constants() -> Chart:
 
 
 def section_5_1() -> Chart:
-    """Where MC-SF/OPT lies on the stored draws of each arrival model: certified intervals, sorted.
+    """Draw where MC-SF/OPT lies on stored draws of each arrival model: certified intervals, sorted.
 
     The lower end divides by the latency of a stored schedule that the judge accepts, the upper end
     by a proven lower bound on the optimum. Red: what the paper reports on its 200 draws.
