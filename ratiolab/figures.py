@@ -13,8 +13,8 @@ from ratiolab.papers.notebook import quick as quick_experiment
 from ratiolab.papers.shahout2025 import figures as shahout2025
 from ratiolab.report.games_page import picture as game_values
 from ratiolab.report.plots import picture as schedules
-from ratiolab.report.plots.adversary import course as attack_course
 from ratiolab.report.plots.experiments import lines, panels, shared_legend
+from ratiolab.report.plots.worst_cases import course as attack_course
 from ratiolab.report.plots.worst_cases import families, known, limit
 from ratiolab.report.ranges_page import picture as range_ends
 

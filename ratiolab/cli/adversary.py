@@ -155,7 +155,7 @@ def attack(
         write_instance(one if isinstance(found, LimitAttack) else found.instance, output)
     if course is not None:
         from ratiolab.report.plots import save
-        from ratiolab.report.plots.adversary import course as draw_course
+        from ratiolab.report.plots.worst_cases import course as draw_course
 
         title = f"{chosen.name}, seed {found.seed}"
         save(draw_course(found.history, found.evaluations, title), course)

@@ -23,9 +23,8 @@ from ratiolab.cli.app import (
     progress,
     settings,
 )
-from ratiolab.cli.fleets import loaded, simulate_replicas
+from ratiolab.cli.fleets import in_time, loaded, sentence, simulate_replicas
 from ratiolab.cli.groups import Routed
-from ratiolab.cli.promised import in_time, sentence
 
 
 @app.command()

@@ -127,7 +127,7 @@ def _describe(
 ) -> None:
     """Print what a log holds, and draw it."""
     from ratiolab.ratio.prefix_bound import prefix_bounds
-    from ratiolab.report.trace_table import description_table
+    from ratiolab.report.tables import description_table
     from ratiolab.workloads.description import Description
 
     seen = Description(log, memory, speed)

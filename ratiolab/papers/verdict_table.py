@@ -43,7 +43,7 @@ class VerdictTable(list[ClaimReport], Result):
 
     def plot(self) -> "Figure":
         """Return a picture of how many claims of each paper have which verdict."""
-        from ratiolab.report.plots.counts import counts
+        from ratiolab.report.plots.curves import counts
 
         papers = {report.claim.paper: Counter[str]() for report in self}
         for report in self:

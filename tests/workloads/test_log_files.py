@@ -17,7 +17,7 @@ from command_line import COMMAND
 from read_logs import read
 
 from ratiolab.model import FormatError
-from ratiolab.report.trace_table import description_table
+from ratiolab.report.tables import description_table
 from ratiolab.workloads.description import Description
 from ratiolab.workloads.traces import Trace
 

@@ -4,26 +4,121 @@ Each takes a tidy table, as `ratiolab.studies.frames.intervals` makes it, and ax
 one colour for a label wherever the label appears.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from ratiolab.report.plots.canvas import Chart, in_style
-from ratiolab.report.plots.curves import few_decades, plain_log
-from ratiolab.report.plots.dots import dots as dots
-from ratiolab.report.plots.layout import COLOURS as COLOURS
-from ratiolab.report.plots.layout import Look, Words, write_above
-from ratiolab.report.plots.layout import finish as finish
-from ratiolab.report.plots.layout import heading as heading
-from ratiolab.report.plots.layout import looks as looks
-from ratiolab.report.plots.layout import panels as panels
-from ratiolab.report.plots.layout import shared_legend as shared_legend
-from ratiolab.report.plots.names import named
+from ratiolab.report.plots.canvas import (
+    BLUE,
+    BROWN,
+    GREEN,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    Chart,
+    in_style,
+    new_chart,
+)
+from ratiolab.report.plots.curves import few_decades, plain_log, plain_thousands
+from ratiolab.report.plots.names import named, symbols
 
 if TYPE_CHECKING:
     import pandas as pd
+
+COLOURS = (BLUE, ORANGE, GREEN, RED, PINK, SKY, "black", BROWN, "0.55", "#9A9A00")
+"""Colours of the labels of a page, in this order."""
+
+MARKERS = "osD^vPX*<>"
+STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)))
+"""Lines that lie on each other show through the gaps of those above them."""
+
+Look = dict[str, Any]
+
+
+class Words(TypedDict, total=False):
+    """Words above and beside the axes of a picture; none by default."""
+
+    title: str
+    x_label: str
+    y_label: str
+
+
+def looks(labels: Sequence[str]) -> dict[str, Look]:
+    """Return a colour, a marker and a line for each label, the same in all panels of a page."""
+    return {
+        label: {
+            "color": COLOURS[i % len(COLOURS)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "ls": STYLES[i % len(STYLES)],
+            "zorder": 2 + 0.1 * (i % len(STYLES)),
+        }
+        for i, label in enumerate(labels)
+    }
+
+
+@in_style
+def panels(count: int, *, columns: int = 3, height: float = 3.4) -> tuple[Chart, list[Axes]]:
+    """Return an empty chart with this number of axes, row by row."""
+    columns = min(count, columns)
+    rows = -(-count // columns)
+    figure = new_chart((0.6 + 3.6 * columns, 0.5 + height * rows))
+    axes = [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
+    return figure, axes
+
+
+@in_style
+def shared_legend(figure: Chart, axes: Sequence[Axes], *, columns: int = 5) -> None:
+    """Draw one legend for all panels: in the place that the last row leaves free, or below."""
+    named = {
+        label: handle
+        for ax in axes
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    entries = list(named.values()), list(named.keys())
+    place = axes[-1].get_subplotspec()
+    rows, across = place.get_gridspec().get_geometry() if place is not None else (1, 1)
+    if rows * across > len(axes):
+        free = figure.add_subplot(rows, across, rows * across)
+        free.set_axis_off()
+        free.legend(*entries, loc="center", frameon=False)
+    else:
+        figure.legend(*entries, loc="outside lower center", ncols=columns, frameon=False)
+
+
+@in_style
+def heading(figure: Chart, text: str) -> None:
+    """Write above all panels what they have in common."""
+    figure.suptitle(symbols(text), x=0.01, ha="left", fontsize=12)
+
+
+@in_style
+def finish(ax: Axes, title: str = "", x_label: str = "", y_label: str = "") -> None:
+    """Name axes, write thousands plainly, and draw a faint grid below what is drawn."""
+    ax.set_title(symbols(title), loc="left")
+    ax.set_xlabel(symbols(x_label))
+    ax.set_ylabel(symbols(y_label))
+    plain_thousands(ax)
+    ax.grid(color="0.92", lw=0.6)
+    ax.set_axisbelow(True)
+
+
+@in_style
+def write_above(ax: Axes, note: str) -> None:
+    """Write a note of one or several lines between the title and the axes; call `finish` before."""
+    ax.annotate(
+        symbols(note),
+        (0, 1),
+        xycoords="axes fraction",
+        xytext=(0, 5),
+        textcoords="offset points",
+        va="bottom",
+        color="0.25",
+        fontsize=9,
+    )
+    ax.set_title(ax.get_title(loc="left"), loc="left", pad=8 + 14 * (1 + note.count("\n")))
 
 
 @in_style
@@ -241,3 +336,49 @@ def _write_in_row(ax: Axes, place: float, text: str, x: float, colour: str) -> N
         color=colour,
         fontsize="small",
     )
+
+
+@in_style
+def dots(
+    table: "pd.DataFrame",
+    x: str,
+    by: str,
+    ax: Axes,
+    *,
+    look: Mapping[str, Look] | None = None,
+    log_x: bool = False,
+    left: float | None = None,
+    reference: float | None = None,
+    **words: Unpack[Words],
+) -> None:
+    """Draw for each value of x a row with a point and its interval for every label.
+
+    A point is seen wherever it lies, where a bar on a base is lost beside it; names of rows may be
+    long. The table has the columns x, `by`, ``mean``, ``low`` and ``high``. A linear axis begins at
+    `left`, and a thin line marks the `reference`.
+    """
+    labels = [str(label) for label in table[by].unique()]
+    look = look or looks(labels)
+    rows = list(table[x].unique())
+    step = 0.8 / len(labels)
+    for place in range(1, len(rows), 2):
+        ax.axhspan(place - 0.5, place + 0.5, color="0.96", lw=0, zorder=0)
+    for number, label in enumerate(labels):
+        found = table[table[by].astype(str) == label].set_index(x).reindex(rows)
+        places = np.arange(len(rows)) + (number - (len(labels) - 1) / 2) * step
+        reach = np.stack([found["mean"] - found["low"], found["high"] - found["mean"]])
+        colour, marker = look[label]["color"], look[label]["marker"]
+        ax.errorbar(found["mean"], places, xerr=reach, fmt="none", color=colour, lw=1.2)
+        ax.plot(found["mean"], places, marker, color=colour, ms=4.5, label=named(label))
+    ax.set_yticks(range(len(rows)), [named(row) for row in rows])
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    if log_x:
+        plain_log(ax, "x")
+        few_decades(ax)
+    finish(ax, **words)
+    ax.grid(False, axis="y")
+    if left is not None and not log_x:
+        ax.set_xlim(left=left)
+    if reference is not None:
+        ax.axvline(reference, color="black", lw=0.8)

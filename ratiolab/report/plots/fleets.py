@@ -5,9 +5,8 @@ import pandas as pd
 
 from ratiolab.evaluation.fleets import FleetEvaluation
 from ratiolab.report.plots.canvas import Chart, in_style, new_chart
-from ratiolab.report.plots.dots import dots
 from ratiolab.report.plots.evaluation import ABOVE
-from ratiolab.report.plots.layout import looks
+from ratiolab.report.plots.experiments import dots, looks
 
 
 @in_style

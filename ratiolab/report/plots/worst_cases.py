@@ -1,11 +1,12 @@
-"""Charts of worst cases: the instances known, families in the limit, and where they tend."""
+"""Charts of worst cases: instances known, families in the limit, and the course of a search."""
 
 from collections.abc import Sequence
 from math import exp
 
 from ratiolab.adversary.library import Entry
 from ratiolab.adversary.limit import Limit
-from ratiolab.report.plots.canvas import Chart
+from ratiolab.adversary.result import Moment
+from ratiolab.report.plots.canvas import Chart, in_style, new_chart
 from ratiolab.report.plots.curves import EXACT, FAINT, OTHER, THIRD, Curve, Panel, bars, chart
 from ratiolab.theory.limits.kill_restart import best, staggered_ratio
 from ratiolab.theory.limits.slices import gba_ratio, gsa_ratio, halving_family
@@ -82,3 +83,24 @@ def _gsa(size: int) -> float:
 def _mc_sf(size: int) -> float:
     case = staggered(2**size, 1, 8**size)
     return case.mc_sf / case.better
+
+
+@in_style
+def course(history: Sequence[Moment], evaluations: int, title: str) -> Chart:
+    """Draw the best ratio found so far over the evaluations, on a logarithmic axis.
+
+    Parameters
+    ----------
+    history : when the ratio rose.
+    evaluations : of the whole search.
+    """
+    figure = new_chart((6, 3.2))
+    ax = figure.subplots()
+    at = [moment.evaluations for moment in history] + [max(evaluations, 1)]
+    best = [moment.ratio for moment in history]
+    ax.step(at, [*best, best[-1]], where="post")
+    ax.set_xscale("log")
+    ax.set_xlabel("evaluations")
+    ax.set_ylabel("ratio to the exact optimum")
+    ax.set_title(title)
+    return figure

@@ -12,7 +12,7 @@ from ratiolab.papers.markdown import markdown
 from ratiolab.papers.page import Page
 from ratiolab.papers.runs import mean_with_interval
 from ratiolab.report.plots.canvas import SKY, Chart, in_style
-from ratiolab.report.plots.layout import finish, looks, panels, shared_legend
+from ratiolab.report.plots.experiments import finish, looks, panels, shared_legend
 from ratiolab.report.plots.names import named
 
 MC_SF, SVF, WORKLOAD = "mc-sf", "svf", "workload.label"
