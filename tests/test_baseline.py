@@ -8,7 +8,7 @@ import pytest
 from command_line import ended_with
 
 from ratiolab.baseline import read_baseline
-from ratiolab.model import FormatError, Instance, write_instance
+from ratiolab.model import Instance, write_instance
 
 POLICY = """
 from pathlib import Path
@@ -51,11 +51,6 @@ def test_a_policy_file_stands_below_the_baseline(place: str, tmp_path: Path) -> 
     with pytest.raises(ValueError, match="must be below the folder of the baseline"):
         entry.compute(folder, allow_policy_files=True)
     assert not (tmp_path / "was-run").exists()
-
-
-def test_a_baseline_without_entries_is_none(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="entries"):
-        read_baseline(write(tmp_path, []))
 
 
 def test_a_tolerance_is_relative_also_for_small_values(tmp_path: Path) -> None:

@@ -139,14 +139,6 @@ def test_a_dask_cluster_of_two_workers_obeys_the_same_contract(tmp_path: Path) -
             list(executor.unordered(end_the_process, [1]))
 
 
-def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "dask", None)
-    with pytest.raises(ValueError, match=r"pip install ratiolab\[dask\]"), opened("dask"):
-        pass
-
-
 def in_thread(function: Callable[[], Any], group: str) -> tuple[Thread, list[Any]]:
     """Begin a call of a group in a thread of its own; the list will hold its answer."""
     answers: list[Any] = []
@@ -187,27 +179,3 @@ def test_calls_in_threads_hear_ctrl_c_once_and_only_those_of_their_group() -> No
     with pytest.raises(ZeroDivisionError):
         interruption.called(lambda: 1 // 0, "third")
     assert interruption.interrupt("third") == 0
-
-
-def test_an_interrupt_that_is_lost_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interruption, "PATIENCE", 0.01)
-    begun, lost = Event(), 0
-
-    def deaf() -> str:
-        nonlocal lost
-        while True:
-            try:
-                begun.set()
-                while True:
-                    time.sleep(0.001)
-            except BaseException:
-                lost += 1
-                if lost == 3:
-                    return "heard"
-
-    thread, answers = in_thread(deaf, "deaf")
-    begun.wait()
-    assert interruption.interrupt("deaf") == 1
-    thread.join(60)
-    assert lost == 3
-    assert answers in (["heard"], [interruption.STOPPED])  # one may come as it returns

@@ -49,12 +49,6 @@ def test_a_release_has_urls_and_no_relative_link(monkeypatch: pytest.MonkeyPatch
     assert metadata["urls"]["Issues"] == "https://example.org/me/ratiolab/issues"
 
 
-def test_without_an_address_readme_is_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    metadata = built(monkeypatch, None)
-    assert metadata["readme"]["text"] == (ROOT / "README.md").read_text()
-    assert "urls" not in metadata
-
-
 def test_the_metadata_is_complete() -> None:
     assert {"readme", "urls", "version"} == set(PROJECT["dynamic"])
     for field in ("description", "keywords", "classifiers", "license", "requires-python"):

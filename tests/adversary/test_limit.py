@@ -6,8 +6,8 @@ from scipy.optimize import linprog
 
 from ratiolab.adversary import Case, Limits
 from ratiolab.adversary.fluid import fluid_optimum
-from ratiolab.adversary.limit import attack_limit, limit_of, scaled
-from ratiolab.adversary.several import Order, search, worst_of
+from ratiolab.adversary.limit import attack_limit, limit_of
+from ratiolab.adversary.several import Order, worst_of
 from ratiolab.executors import opened
 from ratiolab.online import make
 
@@ -58,10 +58,6 @@ def test_feasible_schedules_of_large_members_come_near_the_proof(case):
     assert excess[1] < excess[0]
 
 
-def test_members_are_so_many_times_the_requests_and_the_memory():
-    assert scaled(Case.of(10, [(1, 2, 3, 4)]), 5) == Case.of(50, [(1, 2, 3, 20)])
-
-
 def test_mc_sf_on_equal_requests_tends_to_what_batches_cost():
     # no prompts, 30 requests of 9 tokens on 18: 15 batches of two in whole and in parts alike
     limit = limit_of(make("mc-sf"), Case.of(18, [(0, 0, 9, 30)]))
@@ -81,17 +77,6 @@ def test_a_search_for_a_family_finds_staggered_starts():
     assert ratios == sorted(ratios)
     with pytest.raises(ValueError, match="evaluations or time_limit"):
         attack_limit(make("mc-sf"))
-
-
-def test_of_several_searches_the_worst_counts_wherever_they_run():
-    order = Order("svf", limits=Limits(requests=6, memory=10), evaluations=40)
-    alone = [search(seed, order) for seed in (4, 5, 6)]
-    told = []
-    with opened("local", workers=1) as executor:
-        worst, stopped = worst_of(order, range(4, 7), executor, told.append)
-    assert not stopped
-    assert worst.ratio == max(found.ratio for found in alone)
-    assert [found.seed for found in told] == [4, 5, 6]
 
 
 @pytest.mark.long

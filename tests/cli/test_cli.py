@@ -1,8 +1,6 @@
 """The commands as a user calls them: tables, JSON, errors in one line, exit codes."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -250,13 +248,3 @@ def test_check_names_every_drift_and_updates(
     assert data == {"entries": 4, "drifts": [], "failed": {}, "changes": []}
     pinned = json.loads(file.read_text())["entries"][0]["value"]
     assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}
-
-
-def test_an_evaluation_without_a_report_loads_no_library_for_charts(ec1: str) -> None:
-    command = ["evaluate", ec1, "--clock", "llama2-70b-2xa100", "--policies", "fcfs"]
-    program = f"import sys; from ratiolab.cli import main\ntry: main({command})\n"
-    program += "finally: print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    loaded = done.stderr.split()
-    assert "ratiolab.report.evaluation_table" in loaded
-    assert "matplotlib" not in loaded

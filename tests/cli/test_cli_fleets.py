@@ -66,25 +66,6 @@ def test_solve_answers_for_weights_and_dates_of_a_fleet(capsys, big, tmp_path, o
     assert (code, "digest" in out) == (1, True)
 
 
-def test_a_fleet_file_states_its_replicas(capsys, big, tmp_path):
-    write_fleet(Fleet(BIG, 2), tmp_path / "fleet.json")
-    stated = run_json(capsys, "solve", tmp_path / "fleet.json", "--json")
-    asked = run_json(capsys, "solve", big, "--replicas", 2, "--json")
-    assert (stated["upper"], stated["digest"]) == (asked["upper"], asked["digest"])
-
-
-def test_one_replica_is_solved_as_an_instance(capsys, big):
-    """Byte for byte, but for the seconds."""
-
-    def shown(*options: object) -> dict[str, object]:
-        data = run_json(capsys, "solve", big, "--json", *options)
-        del data["seconds"]
-        data["stages"] = [{**stage, "seconds": 0} for stage in data["stages"]]
-        return data
-
-    assert json.dumps(shown("--replicas", 1)) == json.dumps(shown())
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -204,13 +185,6 @@ def test_simulate_tells_the_weight_in_time_of_a_fleet_and_its_bound(capsys, big)
     assert (code, "evaluate --slo" in err) == (2, True)
 
 
-def test_routers_are_listed(capsys):
-    listed = run_json(capsys, "policies", "--routers", "--json")["routers"]
-    assert {"jsq", "central", "imd", "bf-io"} <= {router["router"] for router in listed}
-    code, out, _ = run(capsys, "policies", "--routers")
-    assert (code, "least-kv" in out) == (0, True)
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -259,12 +233,6 @@ def test_a_proof_of_unavoidable_misses_is_about_what_trace_cuts_from_the_log(
     words = " ".join(out.split())
     assert f"serves more than {most} of 120 requests with TTFT <= 0.5 s and latency <= 2" in words
     assert run(capsys, "certify", proof, cut, "--memory", 3001, *replicas)[0] == 1
-
-
-def test_a_router_before_one_replica_is_refused(capsys, big):
-    code, _, err = run(capsys, "simulate", big, "--policy", "fcfs", "--router", "jsq")
-    assert code == 2
-    assert "give their number as --replicas" in err
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 """Any terminal, any name, any reader: what is printed is what is meant."""
 
-import io
 import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE
@@ -32,15 +30,6 @@ def test_control_characters_of_a_name_do_not_reach_the_terminal(
     code, _, err = run(capsys, "study s.toml")
     assert code == 2
     assert "label '\\x1b[2J' must be one line of printable text" in err
-
-
-def test_without_a_command_the_help_is_shown_and_nothing_is_scolded(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    code, out, err = run(capsys, "")
-    assert code == 2
-    assert "Usage" in out + err
-    assert "ratiolab:" not in out + err
 
 
 @pytest.mark.parametrize("shown", [lambda: progress(), lambda: bar("a" * 60, Path())])
@@ -80,17 +69,6 @@ def test_an_ascii_terminal_gets_every_table(folder: Path) -> None:
         done = subprocess.run(command, env=plain, capture_output=True, timeout=PATIENCE)
         assert (done.returncode, done.stderr) == (0, b"")
         assert done.stdout.isascii()
-
-
-def test_a_stream_without_settings_is_left_alone(
-    monkeypatch: pytest.MonkeyPatch, folder: Path
-) -> None:
-    text = io.StringIO()
-    monkeypatch.setattr(sys, "stdout", text)
-    with pytest.raises(SystemExit) as exit_:
-        main(["solve", "ec1.json", "--json"])
-    assert exit_.value.code == 0
-    assert json.loads(text.getvalue())["upper"] == 12
 
 
 @pytest.mark.parametrize("words", ["policies", "generate uniform --set n=100000", "bound"])

@@ -102,9 +102,3 @@ def test_a_worst_case_that_its_adversary_may_not_choose_is_refused(
     assert (code, out) == (2, "")
     assert "mc-sf.json: all requests must arrive at round 0" in err
     assert not (folder / "page.md").exists()
-
-
-def test_beyond_the_largest_range_formulas_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "design --lower 1 --upper 1000000000")
-    assert code == 0
-    assert "2.3873 to 2.7284" in out

@@ -99,17 +99,6 @@ def test_a_table_that_is_not_an_experiment_is_not_redrawn(
     assert set(folder.iterdir()) == before
 
 
-def test_a_schedule_that_cannot_be_written_does_not_cost_the_certificate(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    (folder / "blocked").write_text("a file, not a folder")
-    words = "solve ec1.json --schedule blocked/s.json --certificate proof.json"
-    assert run(capsys, words)[0] == 2
-    code, out, _ = run(capsys, "certify proof.json ec1.json --json")
-    assert code == 0
-    assert json.loads(out)["proven"]
-
-
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
@@ -135,16 +124,6 @@ def test_a_baseline_entry_that_cannot_be_read_fails_in_its_own_words(
     assert code == 1  # the other entries are judged all the same
     assert "entry 0: cannot be read: " in out
     assert message in out
-
-
-@pytest.mark.parametrize("key", ["value", "tolerance"])
-def test_an_infinite_number_makes_no_pin_vacuous(
-    key: str, capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    entry = f'{{"kind": "rayleigh", "upper": 2, "{key}": 1e999}}'
-    (folder / "b.json").write_text(f'{{"format": "ratiolab-baseline/1", "entries": [{entry}]}}')
-    told = "ratiolab: b.json: number '1e999' is too large\n"
-    assert run(capsys, "check b.json") == (2, "", told)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="named pipes")
@@ -180,15 +159,6 @@ def test_every_list_also_speaks_json(capsys: pytest.CaptureFixture[str], words: 
     assert all({"source"} < set(entry) for entry in listed)
 
 
-def test_the_example_of_a_study_is_a_study_also_in_json(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    _, text, _ = run(capsys, "study")
-    code, out, _ = run(capsys, "study --json")
-    assert code == 0
-    assert json.loads(out)["example"] == text
-
-
 @pytest.mark.parametrize(
     "words", ["solve", "simulate", "compare", "generate", "trace", "bound", "lab rayleigh"]
 )
@@ -220,12 +190,3 @@ def test_an_instance_is_read_under_whatever_name_it_was_written(
     command = [*COMMAND, "solve", "/dev/stdin", "--json"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=PATIENCE)
     assert json.loads(done.stdout)["status"] == "optimal"
-
-
-def test_a_witness_that_is_not_there_is_explained(folder: Path) -> None:
-    elsewhere = os.environ | {"RATIOLAB_WITNESSES": str(folder)}
-    command = [*COMMAND, "claims", "--recheck", "chen2025/lemma-ec1"]
-    done = subprocess.run(command, env=elsewhere, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 2
-    assert "there is no such witness" in done.stderr
-    assert len(done.stderr.splitlines()) == 1

@@ -1,11 +1,14 @@
-"""Both ends of the best schedule, within a given effort, and the sentence that says them."""
+"""Both ends of the best schedule within an effort, and what switching saves."""
 
 import json
 
+import numpy as np
 import pytest
 from command_line import ended_with
 
 from ratiolab.evaluation.evaluate import evaluate
+from ratiolab.evaluation.saving import BLOCKS, Saving, saved, weighted
+from ratiolab.evaluation.service import METRICS, Service, Slo, metric_of
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.io import read_certificate
 from ratiolab.model import Instance, write_instance
@@ -67,20 +70,6 @@ def test_after_ctrl_c_the_command_says_what_it_keeps(busy, tmp_path, capsys, mon
     assert "both ends of the best schedule are those found so far" in err
 
 
-def test_it_is_told_how_much_of_the_time_for_both_ends_is_used(busy):
-    parts: list[float] = []
-    made(busy, effort=10, tell=parts.append)
-    assert parts == sorted(parts)
-    assert 0 <= parts[0] <= parts[-1] <= 1
-
-
-def test_where_nothing_waits_no_effort_is_made():
-    alone = generate("lmsys", 3, n=20, memory=4000, rate=0.001).replace(tick_seconds=0.02)
-    found = made(alone, effort=10)
-    assert found.certificate is None
-    assert "Scheduling changes nothing." in found.situation[1]
-
-
 def test_the_command_writes_a_certificate_that_certify_proves(busy, tmp_path, capsys):
     write_instance(busy, tmp_path / "log.json")
     asked = ("evaluate", tmp_path / "log.json", "--clock", "llama2-70b-2xa100", "--json")
@@ -100,3 +89,91 @@ def test_a_log_that_is_too_long_for_beams_is_told(most, said, busy, tmp_path, ca
     asked = ("evaluate", tmp_path / "log.json", "--clock", "llama2-70b-2xa100")
     assert ended_with(*asked, "--policies", "fcfs", "--effort", 0.2) == 0
     assert ("searched without beams" in capsys.readouterr().out) == said
+
+
+MEAN = METRICS["mean"]
+
+
+def service(latency: np.ndarray) -> Service:
+    return Service(latency, latency / 2, latency / 3)
+
+
+def judged(latencies: dict[str, list[np.ndarray]], key: str = "mean") -> Saving:
+    """Judge the switch from ``old`` to what is best on all requests."""
+    metric = metric_of(key, Slo(latency=5.0))
+    services = {name: [service(each) for each in own] for name, own in latencies.items()}
+    values = {n: np.mean([metric.value(s) for s in own]) for n, own in services.items()}
+    best = (max if metric.larger_is_better else min)(values, key=lambda name: values[name])
+    order = np.arange(len(latencies["old"][0]))
+    return saved(metric, "old", best, services, order, None)
+
+
+def fixed_choice(before: np.ndarray, after: np.ndarray, rng: np.random.Generator) -> float:
+    """Return the lower end for a policy as if nobody had chosen it: plain block bootstrap."""
+    sums = [np.array([b.sum() for b in np.array_split(each, BLOCKS)]) for each in (before, after)]
+    drawn = rng.multinomial(BLOCKS, np.full(BLOCKS, 1 / BLOCKS), 500)
+    return float(np.quantile(1 - (drawn @ sums[1]) / (drawn @ sums[0]), 0.025))
+
+
+@pytest.mark.parametrize("key", ["mean", "p99", "goodput"])
+def test_twenty_equal_policies_are_no_reason_to_switch(key: str) -> None:
+    """Twenty policies with latencies of one law: the best of them is so by luck alone."""
+    rng = np.random.default_rng(5)
+    honest = naive = 0
+    for _ in range(25):
+        latencies = {f"p{i}": [rng.exponential(4.0, 400)] for i in range(20)}
+        latencies["old"] = [rng.exponential(4.0, 400)]
+        found = judged(latencies, key)
+        honest += found.low > 0
+        best = min(latencies, key=lambda name: latencies[name][0].mean())
+        naive += fixed_choice(latencies["old"][0], latencies[best][0], rng) > 0
+    assert honest <= 2
+    assert naive >= 5  # the interval of a fixed policy claims it far more often than in 2.5 %
+
+
+def test_a_policy_that_is_better_is_chosen_again_and_its_saving_is_covered() -> None:
+    rng = np.random.default_rng(7)
+    base = rng.exponential(4.0, 2000)
+    noise = {f"p{i}": [base * rng.uniform(0.9, 1.1, 2000)] for i in range(10)}
+    found = judged({"old": [base], "good": [0.8 * base * rng.uniform(0.9, 1.1, 2000)], **noise})
+    assert found.again == 1
+    assert found.low < 0.2 < found.high
+    assert found.low > 0.15
+    assert found.held_out == pytest.approx(found.relative, abs=0.01)
+
+
+def test_seeds_that_chose_do_not_judge() -> None:
+    """A policy whose seeds differ widely: its interval is wider than with one law for all."""
+    rng = np.random.default_rng(9)
+    base = rng.exponential(4.0, 1000)
+    steady = judged({"old": [base], "new": [0.9 * base] * 5})
+    shaky = judged({"old": [base], "new": [f * base for f in (0.5, 0.7, 0.9, 1.1, 1.3)]})
+    assert steady.high - steady.low < 0.01
+    assert shaky.high - shaky.low > 0.2
+
+
+@pytest.mark.parametrize("requests", [1, 2])
+def test_too_few_requests_judge_nothing(requests: int) -> None:
+    found = judged({"old": [np.full(requests, 4.0)], "new": [np.full(requests, 2.0)]})
+    assert found.relative == 0.5
+    if requests == 1:
+        assert found.low == -np.inf
+
+
+def test_draws_of_blocks_are_those_of_repeated_requests() -> None:
+    rng = np.random.default_rng(3)
+    column = rng.exponential(1.0, 503)
+    column[rng.random(503) < 0.1] = np.nan
+    block_of = np.sort(rng.integers(0, 7, 503))
+    weights = rng.integers(0, 4, (20, 7))
+    weights[0] = 0
+    for tail in (False, True):
+        found = weighted(column, block_of, weights, tail)
+        assert np.isnan(found[0])
+        for w, value in list(zip(weights, found, strict=True))[1:]:
+            repeated = np.repeat(column, w[block_of])
+            repeated = repeated[~np.isnan(repeated)]
+            expected = repeated.mean()
+            if tail:
+                expected = np.percentile(repeated, 99, method="higher")
+            assert value == pytest.approx(expected)

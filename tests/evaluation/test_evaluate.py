@@ -83,20 +83,6 @@ def test_the_advice_names_the_rule_what_gets_worse_and_what_is_nearly_as_good() 
     assert made.to_dict()["drawbacks"] == drawbacks
 
 
-def test_at_the_load_that_is_told_the_metric_is_still_the_old_one() -> None:
-    """The load that fcfs takes at the latency of rr is tried again."""
-    instance = instance_from_trace(drawn(200, 1.0), memory=2000, rounds_per_second=1000)
-    made = evaluate(instance, [make("rr"), make("fcfs")], clock=CLOCK, current="rr")
-    assert made.row("rr").keeps_up
-    assert made.saving is not None
-    assert made.saving.load is not None
-    faster = instance.replace(tick_seconds=0.001 / made.saving.load)
-    again = evaluate(faster, [make("fcfs")], clock=CLOCK, load=False)
-    assert again.row("fcfs").value(made.metric) <= made.row("rr").value(made.metric)
-    assert made.headline.startswith("Switch from rr to fcfs: a mean latency of")
-    assert "fewer GPUs" in made.headline
-
-
 def test_goodput_counts_what_meets_the_objective_and_larger_is_better() -> None:
     instance = instance_from_trace(drawn(), memory=2500, rounds_per_second=1000)
     policies = [make("rr"), make("fcfs")]
@@ -106,14 +92,6 @@ def test_goodput_counts_what_meets_the_objective_and_larger_is_better() -> None:
     first, second = (row.value(made.metric) for row in made.rows)
     assert 1 >= first >= second >= 0
     assert made.metric.key == "goodput"
-
-
-def test_without_a_clock_times_are_rounds() -> None:
-    instance = Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
-    made = evaluate(instance, [make("fcfs"), make("svf")], preemption="restart")
-    assert made.unit == "rounds"
-    assert made.row("svf").value(METRICS["mean"]) * 4 >= 11
-    assert made.bounds["mean"] * 4 >= 10
 
 
 def test_policies_that_never_end_or_make_no_sense_do_not_hide() -> None:
@@ -244,12 +222,6 @@ def test_ctrl_c_keeps_the_policies_that_had_run(
     assert {row["policy"] for row in found["rows"]} == {"fcfs", "rr"}
 
 
-def test_an_evaluation_is_a_table_and_a_picture(made: Evaluation) -> None:
-    assert len(made.to_frame()) == len(made.rows)
-    assert made.plot().axes
-    assert made.headline in made._repr_html_()
-
-
 def test_a_server_that_does_not_keep_up_tells_nothing_of_the_gpus_that_could_be_saved() -> None:
     """A short log that arrives far too fast: nearly all latency is the backlog that it leaves."""
     instance = instance_from_trace(drawn(60, 40.0), memory=2500, rounds_per_second=1000)
@@ -259,3 +231,83 @@ def test_a_server_that_does_not_keep_up_tells_nothing_of_the_gpus_that_could_be_
     assert made.saving.load is None
     assert "GPUs" not in made.headline
     assert "That is a burst" in made.situation[1]
+
+
+OWN = """
+from dataclasses import dataclass
+from typing import ClassVar
+from ratiolab.online.policies.greedy import Greedy
+
+@dataclass(frozen=True)
+class Last(Greedy):
+    name: ClassVar[str] = "last"
+    source: ClassVar[str] = "an example"
+    weight: float = 1.0
+
+    def key(self, view, request):
+        return -self.weight * view.arrival[request]
+"""
+
+
+def test_processes_and_parameters_change_nothing_but_what_they_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, own = tmp_path / "i.json", tmp_path / "own.py"
+    own.write_text(OWN)
+    write_instance(instance_from_trace(drawn(40), memory=2500, rounds_per_second=1000), file)
+    asked = ["evaluate", file, "--clock", "llama3-8b-a100", "--json", "--runs", "3"]
+    asked += ["--policies", f"fcfs,alpha-beta-clearing,{own}:Last"]
+    found = []
+    for more in (["--workers", "1"], ["--workers", "2"]):
+        assert ended_with(*asked, *more) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1]
+    assert ended_with(*asked, "--param", f"{own}:Last.weight=-1") == 0
+    rows = {row["policy"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert rows["last"]["params"]["weight"] == -1
+    assert rows["last"]["values"] == rows["fcfs"]["values"]  # the other way round
+
+
+FAILING = OWN.replace("return -self.weight * view.arrival[request]", "return 1 / 0")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_policy_that_fails_is_one_line_with_its_place(
+    workers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, own = tmp_path / "i.json", tmp_path / "failing.py"
+    own.write_text(FAILING)
+    write_instance(instance_from_trace(drawn(10), memory=2500, rounds_per_second=1000), file)
+    asked = ["--clock", "unit", "--policies", f"fcfs,{own}:Last", "--workers", workers]
+    assert ended_with("evaluate", file, *asked) == 1
+    line = FAILING[: FAILING.index("1 / 0")].count("\n") + 1
+    said = capsys.readouterr().err
+    assert said == f"ratiolab: {own}, line {line}: ZeroDivisionError: division by zero\n"
+    own.write_text("raise SystemExit(3)")
+    assert ended_with("evaluate", file, *asked) == 2
+    assert "the file fails: SystemExit: 3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--param", "rr.quantum=3"), "--param 'rr' is none of --policies fcfs,svf"),
+        (("--param", "quantum=3"), "--param 'quantum=3' must be POLICY.NAME=VALUE"),
+        (("--param", "fcfs.x=3"), "parameter 'x' is unknown"),
+        (("--report", "out.docx"), "out.docx: a report can be"),
+        (("--executor", "dask="), "executor 'dask=' must be local, dask or dask=ADDRESS"),
+        (("--workers", "0"), "workers 0 must be at least 1"),
+    ],
+)
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_mistakes_come_before_the_work(
+    command: str,
+    words: tuple[str, str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "i.json"
+    write_instance(instance_from_trace(drawn(10), memory=2500, rounds_per_second=1000), file)
+    assert ended_with(command, file, "--clock", "unit", "--policies", "fcfs,svf", *words) == 2
+    assert message in capsys.readouterr().err

@@ -1,12 +1,10 @@
 """Evaluations of several replicas: bounds hold, prices and advice follow from the rows."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from ratiolab.evaluation.demand import Demand
 from ratiolab.evaluation.fleets import evaluate_fleet, fleet_bound
 from ratiolab.evaluation.service import METRICS, Slo
 from ratiolab.hindsight import solve_promises
@@ -15,7 +13,7 @@ from ratiolab.model.fleet import Fleet
 from ratiolab.model.promises import goodput, with_limits
 from ratiolab.online.clock import CLOCKS
 from ratiolab.online.fleets.loop import simulate_fleet
-from ratiolab.report.fleet_report import charts, fleet_table, write_fleet_report
+from ratiolab.report.fleet_report import charts, write_fleet_report
 
 rng = np.random.default_rng(1)
 OUTPUT, PROMPT = rng.integers(1, 25, 80), rng.integers(0, 30, 80)
@@ -72,14 +70,6 @@ def test_advice_names_the_router_in_use_and_what_is_better(made):
     assert json.dumps(made.to_dict())
 
 
-def test_demand_is_summed_once_for_all_readings(made, monkeypatch):
-    fresh, expected, asked = replace(made), made.situation, []
-    of = Demand.of
-    monkeypatch.setattr(Demand, "of", lambda *what: asked.append(what) or of(*what))
-    assert fresh.situation == fresh.situation == expected
-    assert len(asked) == 1
-
-
 def test_bounds_in_seconds_are_those_of_a_machine_of_that_speed():
     clock = CLOCKS["llama2-70b-2xa100"]
     made = evaluate_fleet(FLEET, ["fcfs"], ["least-kv"], clock=clock, runs=1)
@@ -115,11 +105,6 @@ def test_goodput_stays_below_the_bound_and_advice_says_what_serves_more(clock):
         assert goodput(svf.schedule.runs) <= promise.calm
 
 
-def test_growth_rows_and_functions_raise_the_bound_of_rounds():
-    plain = fleet_bound(METRICS["mean"], FLEET, None, "recompute")
-    assert fleet_bound(METRICS["mean"], FLEET, None, "restart") > 1.05 * plain
-
-
 @pytest.mark.parametrize("kind", ["html", "md"])
 def test_a_report_has_a_chart_for_each_router(made, tmp_path, kind):
     path = tmp_path / f"report.{kind}"
@@ -134,10 +119,6 @@ def test_a_report_has_a_chart_for_each_router(made, tmp_path, kind):
     assert made.advice[0] in text or kind == "html"
     if kind == "md":
         assert len(list(tmp_path.glob("*.png"))) == 4
-
-
-def test_a_narrow_table_leaves_out_its_last_columns(made):
-    assert len(fleet_table(made, 60).columns) < len(fleet_table(made).columns)
 
 
 @pytest.mark.parametrize(

@@ -84,14 +84,6 @@ def test_no_way_to_batch_tiny_instances_is_below_the_bounds(
     assert tightest > 0.7
 
 
-def test_keeping_tokens_can_be_quicker_than_the_bound_for_restart() -> None:
-    """Two requests that decode slowly: prefilling again in each batch beats decoding."""
-    clock = BatchTime(fixed=0.01, prefill=0.01, decode=5, tick=1)
-    two = Instance("two", 100, [0, 0], [1, 1], [3, 3])
-    assert clock_lower_bound(two, clock, "recompute") < clock_lower_bound(two, clock, "restart")
-    assert clock_lower_bound(two, clock, "swap") == clock_lower_bound(two, clock, "restart")
-
-
 @pytest.mark.parametrize("preemption", ["restart", "recompute", "swap", "pause"])
 @pytest.mark.parametrize("key", ["fcfs", "svf", "rr"])
 def test_no_policy_is_below_a_bound_on_any_metric(key: str, preemption: Preemption) -> None:

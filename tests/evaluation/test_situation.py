@@ -143,13 +143,6 @@ def test_what_a_policy_needs_depends_on_what_the_instance_states() -> None:
     assert need(make("learned-caps"), bounded) is Need.PREDICTION
 
 
-def test_a_policy_in_use_that_has_predictions_makes_its_like_deployable() -> None:
-    told = add_predictions(instance_of(4.0, 60), "noisy:0.5", 0)
-    made = evaluated(told, "sjf", "ssjf", "fcfs", "svf", current="sjf")
-    assert {row.name for row in made.deployable} == {"sjf", "ssjf", "fcfs"}
-    assert made.predicting == []
-
-
 def test_a_switch_that_makes_another_figure_much_worse_says_so_in_its_sentence() -> None:
     instance = instance_of(40.0)
     made = evaluated(instance, "rr", "fcfs", current="rr")
@@ -193,18 +186,3 @@ def test_hopeless_policies_and_all_but_one_yardstick_are_folded() -> None:
         assert made.hopeless(row) or row in made.knowing[1:]
     assert "fcfs" in listed
     assert sum(row in made.knowing for _, rows in made.listed for row in rows) == 1
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (10142.3, "10,142"),
-        (497.26, "497.3"),
-        (0.0245133, "0.02451"),
-        (0.00001, "0.00001"),
-        (3.0, "3"),
-        (float("nan"), "-"),
-    ],
-)
-def test_figures_have_four_digits_and_no_exponent(value: float, words: str) -> None:
-    assert figure(value) == words

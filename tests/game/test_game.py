@@ -1,16 +1,13 @@
 """Values of finite games, and that their certificates prove them and nothing else."""
 
 from fractions import Fraction
-from itertools import permutations
 
 import pytest
 
 from ratiolab.game import Game, check, deterministic_value, randomised_value
 from ratiolab.game.certificate import read_certificates, write_certificates
 from ratiolab.game.checker import CheckError
-from ratiolab.game.configurations import DONE, arena
-from ratiolab.game.exact_solve import solve_exactly
-from ratiolab.game.masses import orders
+from ratiolab.game.configurations import arena
 from ratiolab.game.tree import tree
 from ratiolab.model.files import FormatError
 
@@ -56,21 +53,6 @@ def test_values_of_larger_games(game, deterministic, randomised):
     if randomised is not None:
         mixed = randomised_value(game, known=board)
         assert mixed.lower == mixed.upper == randomised
-
-
-def test_the_masses_of_a_configuration_are_its_orders():
-    # two routes: a product over the requests, and every order tried
-    game = Game(3, 0, 3, 1, 3)
-    for lengths in ((1, 2, 3), (1, 1, 3), (2, 2, 2)):
-        for configuration in arena(game).configurations:
-            tried = sum(
-                all(
-                    length == sort.bound if sort.state == DONE else length > sort.bound
-                    for sort, length in zip(configuration, order, strict=True)
-                )
-                for order in permutations(lengths)
-            )
-            assert orders(configuration, lengths) == tried
 
 
 def test_the_checker_replays_both_kinds_of_certificates(tmp_path):
@@ -123,15 +105,6 @@ def test_games_out_of_reach_or_without_sense_are_refused():
     ):  # fmt: skip
         with pytest.raises(ValueError, match=word):
             Game(*wrong)
-
-
-def test_a_matrix_game_is_solved_in_fractions():
-    # matching pennies with payoffs 1, 0 and 0, 2: rows 2/3, 1/3, columns 2/3, 1/3, value 2/3
-    matrix = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(2)]]
-    found = solve_exactly(matrix, [0.66, 0.34], [0.66, 0.34])
-    assert found.value == Fraction(2, 3)
-    assert found.mixture == found.shares == [Fraction(2, 3), Fraction(1, 3)]
-    assert solve_exactly(matrix, [1.0, 0.0], [1.0, 0.0]) is None
 
 
 def test_ctrl_c_leaves_bounds_that_enclose_the_value(monkeypatch):

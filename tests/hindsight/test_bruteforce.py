@@ -1,18 +1,15 @@
-"""The oracle agrees with optima that are known by hand."""
+"""Oracles of tiny instances agree with each other, with solvers and with optima known by hand."""
 
 from itertools import product
 
 import numpy as np
 import pytest
+from oracle import least_latency, optimal_schedule
+from tiny_instances import tiny
 
 from ratiolab.hindsight.bruteforce import brute_force
+from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import Instance, Schedule, require_feasible, violations
-
-
-def test_chen_example_1_has_optimum_5() -> None:
-    # five requests of s = o = 1 in M = 10: together they hold 10 tokens at round 1
-    instance = Instance("example 1", 10, [0] * 5, [1] * 5, [1] * 5)
-    assert brute_force(instance).total_latency == 5
 
 
 def test_chen_example_ec1_has_optimum_12() -> None:
@@ -21,14 +18,6 @@ def test_chen_example_ec1_has_optimum_12() -> None:
     # well. So the waits sum to two or more, on top of the outputs 10.
     instance = Instance("example EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
     assert brute_force(instance).total_latency == 12
-
-
-def test_staggering_beats_batches_of_equal_requests() -> None:
-    # s = 0, o = 3, M = 6. Batches of two complete at 3, 3, 6, 6, 9, 9: 36. One start a round holds
-    # 1 + 2 + 3 = 6 tokens and completes at 3, 4, 5, 6, 7, 8: 33.
-    instance = Instance("stagger", 6, [0] * 6, [0] * 6, [3] * 6)
-    assert not violations(Schedule.from_starts(instance, range(6)))
-    assert brute_force(instance).total_latency == 33
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -46,3 +35,44 @@ def test_enumeration_of_every_start_finds_nothing_better(seed: int) -> None:
 def test_many_requests_are_refused() -> None:
     with pytest.raises(ValueError, match="9 requests: brute force takes at most 8"):
         brute_force(Instance("nine", 9, [0] * 9, [0] * 9, [1] * 9))
+
+
+def test_the_compiled_oracle_is_the_plain_one() -> None:
+    for seed in range(100):
+        instance = tiny(seed, most=4, longest=6)
+        found = require_feasible(optimal_schedule(instance))
+        assert found.total_latency == brute_force(instance).total_latency
+
+
+def test_it_finds_the_optimum_of_the_oracle_and_a_schedule_of_that_latency():
+    for seed in range(480):
+        instance = tiny(seed, longest=6)
+        found = tiny_optimum(instance)
+        assert found.latency == least_latency(instance), instance.to_dict()
+        assert require_feasible(found.schedule).total_latency == found.latency
+
+
+def test_a_limit_below_the_optimum_is_proved_to_be_below():
+    for seed in range(96):
+        instance = tiny(seed)
+        optimum = tiny_optimum(instance).latency
+        assert tiny_optimum(instance, optimum).latency == optimum
+        below = tiny_optimum(instance, optimum - 1)
+        assert below.latency is None
+        assert below.above
+
+
+def test_a_search_that_may_keep_few_states_ends_without_an_answer():
+    instance = Instance("few kinds", 21, [0] * 15, [5] * 15, [3] * 15)
+    found = tiny_optimum(instance, states=10)
+    assert found.latency is None
+    assert not found.above
+    with pytest.raises(ValueError, match="no optimum was found"):
+        _ = found.schedule
+
+
+@pytest.mark.slow
+def test_thousands_more_optima_agree():
+    for seed in range(480, 40_000):
+        instance = tiny(seed, most=6, longest=6)
+        assert tiny_optimum(instance).latency == least_latency(instance), instance.to_dict()

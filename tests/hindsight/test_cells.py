@@ -1,19 +1,22 @@
-"""The dynamic program over cells: laws on tiny instances, whose optimum another search knows."""
+"""The dynamic program over cells and its checker: bounds meet the optimum, and none is above it."""
 
 from dataclasses import replace
 from itertools import count
 
 import numpy as np
 import pytest
+from mutations import Change, breaks_each_rule
+from oracle import least_latency
 from tiny_instances import tiny
 
 from ratiolab.hindsight import solve
 from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.engine import CellProgram, Proof
 from ratiolab.hindsight.cells.master import problem_of
-from ratiolab.hindsight.certificates.certificate import cell_certificate
-from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.certificates.effort import CertificateError
+from ratiolab.hindsight.certificates import effort
+from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_certificate
+from ratiolab.hindsight.certificates.certify import CertificateError, certify
+from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
 from ratiolab.hindsight.params import CellsParams
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, list_schedule
 from ratiolab.hindsight.tiny import tiny_optimum
@@ -46,6 +49,19 @@ class Run:
         bounds = [proof.bound for proof in self.proofs]
         return max([int(self.instance.output.sum()), *bounds])
 
+    @property
+    def certificates(self) -> list[CellCertificate]:
+        """Return a certificate for each bound."""
+        return [
+            cell_certificate(
+                self.instance,
+                proof.bound,
+                zip(*(column.tolist() for column in proof.rows), strict=True),
+                proof.width,
+            )
+            for proof in self.proofs
+        ]
+
     def _found(self, schedule: Schedule | None, proof: Proof | None) -> None:
         if schedule is not None and schedule.total_latency < self.upper:
             self.best = require_feasible(schedule)
@@ -62,10 +78,8 @@ def test_bounds_and_schedules_meet_in_the_optimum_and_the_checker_agrees(block: 
         cells, width = (1, 4, 16, 64)[seed % 4], (1, 3, 20, 10_000)[seed // 4 % 4]
         run = Run(instance, seed, cells=cells, width=width)
         assert run.lower == optimum == run.upper
-        for proof in run.proofs[-1:]:
-            rows = list(zip(*(column.tolist() for column in proof.rows), strict=True))
-            certificate = cell_certificate(instance, proof.bound, rows, proof.width)
-            assert certify(certificate, instance) == proof.bound
+        for certificate in run.certificates[-1:]:
+            assert certify(certificate, instance) == certificate.bound
             with pytest.raises(CertificateError):
                 certify(replace(certificate, bound=optimum + 1), instance)
 
@@ -115,3 +129,132 @@ def test_lists_with_delays_are_schedules_and_find_what_lists_do_not() -> None:
         assert tiny_optimum(instance).latency <= found.total_latency <= first.total_latency
         better += found.total_latency < first.total_latency
     assert better
+
+
+def drawn(seed: int) -> Instance:
+    """Few requests, or more memory than those of `tiny` have, of which some are equal."""
+    if seed % 2:
+        return tiny(seed // 2, most=6, longest=8)
+    rng = np.random.default_rng(seed)
+    n, memory = int(rng.integers(2, 7)), int(rng.integers(6, 21))
+    output = rng.integers(1, memory, n)
+    prompt = rng.integers(0, memory - output + 1)
+    arrival = rng.integers(0, memory, n) * (seed % 4 == 0)
+    copied = rng.integers(0, n, n) if seed % 3 == 0 else np.arange(n)
+    return Instance(f"drawn {seed}", memory, *(c[copied] for c in (arrival, prompt, output)))
+
+
+def optimum(instance: Instance) -> int:
+    latency = tiny_optimum(instance).latency
+    assert latency is not None
+    return latency
+
+
+def garbage(instance: Instance, seed: int) -> tuple[tuple[int, int, int], ...]:
+    """Rows of arbitrary times, pieces and prices."""
+    rng = np.random.default_rng(seed)
+    scale = 2 ** int(rng.integers(10, 27))
+    rows = {
+        (int(rng.integers(1, 60)), int(rng.integers(0, 5))): int(rng.integers(0, scale))
+        for _ in range(rng.integers(0, 12))
+    }
+    return tuple(sorted((t, k, price) for (t, k), price in rows.items()))
+
+
+def test_any_prices_prove_the_optimum_at_single_rounds_and_none_proves_more() -> None:
+    for seed in range(80):
+        instance = drawn(seed)
+        least = least_latency(instance) if seed % 2 else optimum(instance)
+        made = cell_certificate(instance, least, garbage(instance, seed), 2 ** (seed % 6))
+        assert certify(made, instance) == least, seed
+        for more in (1, 3):
+            with pytest.raises(CertificateError, match=f"a schedule has {least}$"):
+                certify(replace(made, bound=least + more), instance)
+        with pytest.raises(CertificateError, match="is proven") as refused:
+            certify(replace(made, bound=least + 1, width=0), instance)
+        assert int(str(refused.value).split()[-3]) <= least
+
+
+@pytest.fixture(scope="module")
+def eight() -> tuple[Instance, CellCertificate]:
+    instance = Instance(
+        "eight",
+        40,
+        [0, 0, 0, 0, 3, 3, 9, 9],
+        [2, 3, 5, 9, 2, 7, 4, 4],
+        [5, 9, 20, 31, 8, 8, 12, 12],
+    )
+    made = Run(instance, 1, cells=4).certificates[-1]
+    assert made.bound == optimum(instance)
+    assert made.width > 1
+    assert len(made.rows) > 3
+    return instance, made
+
+
+CHANGES: tuple[tuple[Change, str], ...] = (
+    (lambda d: d.update(digest="0" * 12), "digest"),
+    (lambda d: d.update(bound=d["bound"] + 1), "a schedule has"),
+    (lambda d: d.update(width=0), "is proven"),
+    (lambda d: d.update(width=3), "power of two"),
+    (lambda d: d.update(width=-1), "power of two"),
+    (lambda d: d.update(width=2**30), "too late"),
+    (lambda d: d.update(width=1.5), "must be an integer"),
+    (lambda d: d["rows"][0].__setitem__(2, -1), "row 0: time"),
+    (lambda d: d["rows"][0].__setitem__(0, 0), "row 0: time"),
+    (lambda d: d["rows"][0].__setitem__(1, -1), "row 0: time"),
+    (lambda d: d["rows"][0].__setitem__(2, 2**60), "too large"),
+    (lambda d: d["rows"][-1].__setitem__(1, 2**60), "too large"),
+    (lambda d: d["rows"][-1].__setitem__(0, 2**40), "too late"),
+    (lambda d: d.update(bound=2**60), "too large"),
+    (lambda d: d["rows"].append(d["rows"][-1]), "must ascend"),
+    (lambda d: d["rows"].reverse(), "must ascend"),
+    (lambda d: d["rows"][1].append(1), "at most 3"),
+    (lambda d: d.pop("rows"), "rows is missing"),
+    (lambda d: d.update(value=1), "unknown key 'value'"),
+)
+
+test_each_rule = breaks_each_rule("eight", CHANGES)
+
+
+def test_no_bound_is_proven_for_more_requests_than_a_word_has_bits() -> None:
+    many = Instance("many", 4, [0] * 63, [1] * 63, [1] * 63)
+    with pytest.raises(CertificateError, match="63 requests"):
+        certify(cell_certificate(many, 64, [], 1), many)
+    most = Instance("most", 40, [0] * 62, [1] * 62, [1] * 62)
+    least = sum(1 + i // 20 for i in range(62))
+    assert certify(cell_certificate(most, least, [], 4), most) == least
+
+
+HOSTILE: dict[str, tuple[Instance, int, list[tuple[int, int, int]], int]] = {
+    "long outputs": (Instance("long", 10**6, [0] * 9, [1] * 9, [9 * 10**5] * 9), 10**7, [], 1),
+    "a late arrival": (Instance("late", 9, [0, 10**7], [1, 1], [2, 2]), 10**4, [], 1),
+    "many rows": (
+        Instance("rows", 10**6, [0] * 62, [1] * 62, [9 * 10**4] * 62),
+        10**7,
+        [(t, 0, 1) for t in range(1, 10**5)],
+        0,
+    ),
+    "a bound of millions of layers": (Instance("two", 4, [0, 0], [1, 1], [2, 2]), 2**30, [], 1),
+    "sets of 62 requests": (Instance("free", 10**4, [0] * 62, range(62), [9] * 62), 2**20, [], 1),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_certificate_is_refused(name: str) -> None:
+    instance, bound, rows, width = HOSTILE[name]
+    with allowing(0.2), pytest.raises(CertificateError) as refused:
+        certify(cell_certificate(instance, bound, rows, width), instance)
+    assert isinstance(refused.value, TooCostlyError) or "a schedule has" in str(refused.value)
+
+
+def test_a_check_that_takes_too_much_is_refused_and_taken_on_demand(
+    monkeypatch: pytest.MonkeyPatch, eight: tuple[Instance, CellCertificate]
+) -> None:
+    instance, made = eight
+    with allowing(3e-3), pytest.raises(TooCostlyError, match="too long"):
+        certify(replace(made, bound=made.bound + 50), instance)
+    with allowing(60):
+        assert certify(made, instance) == made.bound
+    monkeypatch.setattr(effort, "MOST_BYTES", 50_000)
+    with pytest.raises(TooCostlyError, match=r"memory|bytes"):
+        certify(made, instance)

@@ -3,32 +3,31 @@
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from mutations import assert_no_other_bound, breaks_each_rule
+from mutations import breaks_each_rule
 from oracle import least_latency
 from tiny_instances import tiny
 
+from ratiolab.hindsight import solve
 from ratiolab.hindsight.bounds import BOUNDS
+from ratiolab.hindsight.certificates import path_states
 from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     FormulaCertificate,
+    PathCertificate,
     dual_certificate,
 )
 from ratiolab.hindsight.certificates.certify import (
     CertificateError,
-    _heaviest,
-    _states,
     certify,
 )
-from ratiolab.hindsight.certificates.effort import table_steps
-from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
-from ratiolab.hindsight.cuts.configurations import heaviest
+from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model import Instance
+from ratiolab.workloads.generators import generate
 
 
 @pytest.fixture(scope="module")
@@ -67,25 +66,6 @@ def test_any_nonnegative_prices_prove_at_most_the_optimum() -> None:
     assert useful > 30
 
 
-def test_two_dynamic_programs_agree() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(100):
-        memory = int(rng.integers(3, 20))
-        m = rng.integers(1, memory + 1, 6)
-        r = [int(rng.integers(0, memory - tokens + 1)) for tokens in m]
-        items = list(zip(m.tolist(), r, rng.integers(1, 9, 6).tolist(), strict=True))
-        expected = heaviest([(m, r) for m, r, _ in items], [w for *_, w in items], memory)[0]
-        assert _heaviest(items, memory) == expected
-
-
-def test_a_file_keeps_everything(tmp_path: Path, ten: tuple[Instance, DualCertificate]) -> None:
-    instance, certificate = ten
-    formula = FormulaCertificate("ten", instance.digest, 7, "volume")
-    for given in (certificate, formula):
-        write_certificate(given, tmp_path / "c.json")
-        assert read_certificate(tmp_path / "c.json") == given
-
-
 def test_formulas_are_recomputed() -> None:
     instance = tiny(3)
     for formula in BOUNDS:
@@ -96,15 +76,6 @@ def test_formulas_are_recomputed() -> None:
             certify(replace(right, bound=bound.value + 1), instance)
     with pytest.raises(CertificateError, match="no bound that can be recomputed"):
         certify(replace(right, source="HiGHS"), instance)
-
-
-@pytest.mark.long
-def test_every_changed_number_is_detected_and_none_proves_another_bound(
-    tmp_path: Path, ten: tuple[Instance, DualCertificate]
-) -> None:
-    """Without the check digits a change may leave another proof of the same bound."""
-    names = ("memory", "tables", "cuts")
-    assert_no_other_bound(tmp_path / "c.json", ten[1], ten[0], names, range(0, 60, 3), 0.4)
 
 
 test_each_rule_has_a_certificate_that_breaks_it = breaks_each_rule(
@@ -153,14 +124,23 @@ def test_the_checker_loads_no_solver() -> None:
     assert loaded.stdout == "[]\n"
 
 
-def test_the_steps_of_a_table_are_those_that_are_counted_beforehand() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        memory = int(rng.integers(3, 41))
-        items = []
-        for _ in range(int(rng.integers(1, 6))):
-            m = int(rng.integers(1, memory + 1))
-            items.append((m, int(rng.integers(0, memory - m + 1)), 1))
-        least = min(m for m, _, _ in items)
-        taken = sum(len(list(_states(m, r, memory, memory // least, least))) for m, r, _ in items)
-        assert table_steps(items, memory) == taken + (memory + 1) ** 2
+@pytest.mark.long
+def test_two_threads_keep_and_try_the_same_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = generate("jaillet-model-1", 4, n_least=18, n_most=18)
+    certificate = solve(instance).certificate
+    assert isinstance(certificate, PathCertificate)
+    assert len(certificate.passes) > 2
+    leave, left = Walk.leave, list[int]()
+
+    def noted(walk: Walk, states: int) -> None:
+        left.append(states)
+        leave(walk, states)
+
+    monkeypatch.setattr(Walk, "leave", noted)
+    seen = []
+    for many in (64, 10**9):
+        monkeypatch.setattr(path_states, "MANY", many)
+        assert certify(certificate, instance) == certificate.bound
+        seen.append(left[:])
+        left.clear()
+    assert seen[0] == seen[1]

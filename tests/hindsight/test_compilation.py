@@ -7,7 +7,6 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-import numba
 import pytest
 
 from ratiolab.hindsight import compilation, solve
@@ -80,33 +79,12 @@ def test_the_time_limit_begins_when_all_is_compiled(
     assert wall - result.seconds >= 1  # whatever else is compiled here, and on a busy machine, too
 
 
-def test_what_is_compiled_stays_so_until_code_or_compiler_change(
-    uncompiled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = uncompiled / f"few-requests.{sys.implementation.cache_tag}-0123456789abcdef.compiled"
-    old.touch()
-    assert not compilation.is_compiled(many=False)
-    compilation.compile_ahead(many=False)
-    monkeypatch.setattr(compilation, "_done", set())  # as in a new process
-    assert compilation.is_compiled(many=False)
-    assert not compilation.is_compiled(many=True)
-    assert len(list(uncompiled.iterdir())) == 1
-    monkeypatch.setattr(numba, "__version__", "0")
-    monkeypatch.setattr(compilation, "_done", set())
-    assert not compilation.is_compiled(many=False)
-
-
 @pytest.mark.parametrize("limit", [None, 5])
 def test_only_a_solve_with_a_time_limit_compiles_ahead(
     uncompiled: Path, limit: float | None
 ) -> None:
     solve(draw(), time_limit=limit)
     assert compilation.is_compiled(many=False) == (limit is not None)
-
-
-def test_few_requests_whose_bounds_meet_need_nothing_compiled(uncompiled: Path) -> None:
-    assert solve(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), time_limit=5).is_exact
-    assert not compilation.is_compiled(many=False)
 
 
 def test_ctrl_c_while_compiling_leaves_an_interval(

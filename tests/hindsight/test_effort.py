@@ -18,21 +18,14 @@ from ratiolab.hindsight.certificates.certificate import (
     PathCertificate,
 )
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.certificates.certify_growth import scaled_growth_value
 from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals, Table
 from ratiolab.hindsight.certificates.effort import (
     LARGEST_FILE,
-    LARGEST_NUMBER,
-    MOST_BYTES,
     CertificateError,
     TooCostlyError,
     allowing,
-    duals_effort,
-    paths_effort,
-    steps_effort,
 )
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
-from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.model import FormatError, Instance, write_instance
 
 HUGE = 10**4000
@@ -97,27 +90,6 @@ def test_a_proof_of_minutes_is_refused_at_once_and_taken_on_demand(kind: str) ->
         certify(cheap, few)
 
 
-def test_the_estimate_of_memory_is_from_above() -> None:
-    instance = Instance("ten", 40, [0] * 10, [1, 2, 3, 4, 5] * 2, [9, 8, 7, 6, 5] * 2)
-    certificate = cut_bound(instance, rounds=4).certificate
-    tracemalloc.start()
-    certify(certificate, instance)
-    taken = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    estimated = duals_effort(certificate.duals, instance).bytes
-    assert taken / 2 < estimated < 20 * taken
-
-
-def test_the_estimate_of_sums_over_times_is_from_above() -> None:
-    steps = GrowthDuals(1, 0, (2**14,), (LARGEST_NUMBER - 1,))
-    tracemalloc.start()
-    scaled_growth_value(steps, TWO)
-    taken = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert taken < steps_effort(steps).bytes < 3 * taken
-    assert steps_effort(GrowthDuals(1, 0, (2**22,), (10**15,))).bytes < MOST_BYTES
-
-
 def test_a_refusal_has_an_exit_code_of_its_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,14 +108,3 @@ def test_a_file_of_too_many_numbers_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text("[" + "0," * (LARGEST_FILE // 2) + "0]")
     with pytest.raises(FormatError, match=f"has more than {LARGEST_FILE} bytes"):
         read_certificate(tmp_path / "c.json")
-
-
-def test_walks_are_refused_whose_pairs_are_no_16_bit_numbers() -> None:
-    """Numbers beyond would be negative, and name pairs of other requests."""
-    for output, refused in ((81, False), (82, True)):
-        many = Instance("many", 127, [0] * 400, [1] * 400, [output] * 400)
-        if refused:
-            with pytest.raises(CertificateError, match="32800 output tokens"):
-                paths_effort(FLAT, many, (0,))
-        else:
-            assert paths_effort(FLAT, many, (0,)).bytes > 0

@@ -24,12 +24,19 @@ from ratiolab.hindsight.certificates.io import read_certificate, write_certifica
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.dual_feasible import dual_feasible, names
 from ratiolab.hindsight.fleets.oracle import tiny_fleet_optimum
+from ratiolab.hindsight.fleets.solve import solve_fleet
+from ratiolab.hindsight.promises import solve_promises
 from ratiolab.hindsight.relaxation.growth import exact_value, growth_bounds
 from ratiolab.model import Instance
 from ratiolab.model.feasibility import require_feasible_fleet
 from ratiolab.model.files import FormatError
 from ratiolab.model.fleet import Fleet
-from tests.common.fleet_oracle import held_growth_rows, least_fleet_latency, tiny_fleet
+from tests.common.fleet_oracle import (
+    held_growth_rows,
+    least_fleet_latency,
+    tiny_fleet,
+    tiny_unequal_fleet,
+)
 
 BIG = Fleet(Instance("big", 9, [0] * 5, [5] * 5, [2, 3, 1, 4, 2]), 2)
 
@@ -37,12 +44,6 @@ BIG = Fleet(Instance("big", 9, [0] * 5, [5] * 5, [2, 3, 1, 4, 2]), 2)
 def fleets(count: int, seed: int, most: int = 5) -> list[Fleet]:
     rng = np.random.default_rng(seed)
     return [tiny_fleet(rng, most) for _ in range(count)]
-
-
-def test_the_optimum_by_shares_is_that_of_every_start_on_every_replica():
-    for fleet in fleets(120, seed=1):
-        schedule = require_feasible_fleet(tiny_fleet_optimum(fleet))
-        assert schedule.total_latency == least_fleet_latency(fleet)
 
 
 @pytest.mark.parametrize("memory", [*range(1, 25), 36, 60])
@@ -66,36 +67,6 @@ def test_names_of_no_function_are_refused(name):
         dual_feasible(name, 10)
 
 
-def test_sums_of_a_function_are_those_over_all_ages():
-    rng = np.random.default_rng(2)
-    for memory in (7, 30, 10**9):
-        for name in names(memory):
-            f = dual_feasible(name, memory)
-            output = rng.integers(1, 6, 9)
-            prompt = rng.integers(0, memory - 5, 9)
-            sizes, moments = f.sums(prompt, output)
-            ages = [range(1, o + 1) for o in output.tolist()]
-            pairs = list(zip(prompt.tolist(), ages, strict=True))
-            assert sizes == [sum(f(s + g) for g in own) for s, own in pairs]
-            assert moments == [sum(g * f(s + g) for g in own) for s, own in pairs]
-
-
-def test_formulas_bound_the_optimum_of_every_tiny_fleet():
-    better = 0
-    for fleet in fleets(150, seed=3):
-        optimum = tiny_fleet_optimum(fleet).total_latency
-        instance, plain = fleet.instance, 0
-        for name in names(instance.memory):
-            slots = Slots.of(instance, fleet.memories, name)
-            found = max(bound(instance, slots).value for bound in BOUNDS)
-            plain = found if name == "identity" else plain
-            assert found <= optimum
-            better += found > plain
-        best, _ = fleet_lower_bound(fleet)
-        assert plain <= best.value <= optimum
-    assert better > 50
-
-
 def test_a_function_of_a_smaller_cap_is_no_bound():
     """The control: with half of its cap the identity exceeds the optimum."""
     refuted = 0
@@ -105,38 +76,6 @@ def test_a_function_of_a_smaller_cap_is_no_bound():
         optimum = tiny_fleet_optimum(fleet).total_latency
         refuted += mean_busy_time(fleet.instance, half).value > optimum
     assert refuted > 5
-
-
-def test_growth_rows_bound_the_optimum_for_any_prices():
-    """Random prices of memory and of a growth row; each bound is checked in Python integers."""
-    rng = np.random.default_rng(5)
-    positive = 0
-    for fleet in fleets(80, seed=5):
-        instance, optimum = fleet.instance, tiny_fleet_optimum(fleet).total_latency
-        for _ in range(4):
-            row = int(rng.integers(1, instance.memory + 1)), int(rng.integers(1, 4))
-            prices = rng.integers(0, 3, (2, int(rng.integers(1, 6)))) * rng.integers(0, 2, (2, 1))
-            unit = int(rng.integers(2, 20))
-            value = exact_value(instance, prices, unit, 1, [row], sum(fleet.memories))
-            ends = tuple(int(instance.arrival.min()) + k + 1 for k in range(prices.shape[1]))
-            token, growth = (tuple(row.tolist()) for row in prices)
-            duals = GrowthDuals(unit, ends[0] - 1, ends, token, (row,), (growth,))
-            claim = fleet.name, fleet.digest, -(-value // unit), value, duals
-            certificate = GrowthCertificate(*claim, replicas=fleet.replicas)
-            assert certify(certificate, fleet) <= optimum
-            positive += certificate.bound > int(instance.output.sum())
-    assert positive > 5
-
-
-def test_growth_rows_hold_for_schedules_and_need_the_whole_credit():
-    """The right side is R m0 M; with credits of M / 2, the control, some schedules exceed it."""
-    rows = [
-        held_growth_rows(tiny_fleet_optimum(fleet), Fraction(fleet.instance.memory, 2))
-        for fleet in fleets(120, seed=6)
-    ]
-    tight, refuted = map(sum, zip(*rows, strict=True))
-    assert refuted > 5
-    assert tight > 5
 
 
 def test_cuts_bound_the_optimum_and_nearly_reach_it():
@@ -192,9 +131,89 @@ def test_searches_over_one_memory_are_refused_for_several():
         certify(cells, BIG)
 
 
-def test_the_identity_on_one_replica_is_the_bound_of_an_instance():
-    for fleet in fleets(50, seed=8):
-        instance = fleet.instance
-        slots = Slots.of(instance)
-        for bound in BOUNDS:
-            assert bound(instance) == bound(instance, slots)
+def unequal_fleets(count: int, seed: int, most: int = 5) -> list[Fleet]:
+    rng = np.random.default_rng(seed)
+    return [tiny_unequal_fleet(rng, most) for _ in range(count)]
+
+
+def test_bounds_and_schedules_lie_around_the_optimum_and_certificates_prove_them():
+    """The claim one higher is refused."""
+    tight = 0
+    for fleet in unequal_fleets(150, seed=1):
+        optimum = least_fleet_latency(fleet)
+        found = solve_fleet(fleet, method="cuts")
+        assert found.lower <= optimum <= found.upper
+        require_feasible_fleet(found.schedule)
+        proofs = [found.certificate]
+        if len(fleet) < 4:
+            proofs += [*growth_bounds(fleet), cut_bound(fleet).certificate]
+        for proof in proofs:
+            assert certify(proof, fleet) == proof.bound <= optimum
+            with pytest.raises(CertificateError):
+                certify(replace(proof, bound=proof.bound + 1), fleet)
+        tight += found.lower == optimum
+    assert tight > 105
+
+
+def test_the_optimum_by_shares_and_by_both_programs_is_that_of_every_start():
+    for number, fleet in enumerate(unequal_fleets(120, seed=2, most=4)):
+        optimum = least_fleet_latency(fleet)
+        assert require_feasible_fleet(tiny_fleet_optimum(fleet)).total_latency == optimum
+        solved = [solve_fleet(fleet), solve_fleet(fleet, method="ip")]
+        if number < 10:
+            solved.append(solve_fleet(fleet, backend="pulp"))
+        for found in solved:
+            assert (found.lower, found.upper) == (optimum, optimum)
+
+
+def test_formulas_bound_the_optimum_with_every_function():
+    better = 0
+    for fleet in unequal_fleets(150, seed=3):
+        optimum, instance = least_fleet_latency(fleet), fleet.instance
+        most, least = instance.memory, min(fleet.memories)
+        assert least_fleet_latency(Fleet(instance, fleet.replicas)) <= optimum
+        if (instance.prompt + instance.output).max() <= least < most:
+            small = Fleet(instance.replace(memory=least), fleet.replicas)
+            assert least_fleet_latency(small) >= optimum
+        largest, _ = fleet_lower_bound(Fleet(instance, fleet.replicas))
+        for name in names(instance.memory):
+            slots = Slots.of(instance, fleet.memories, name)
+            found = max(bound(instance, slots).value for bound in BOUNDS)
+            assert found <= optimum
+            better += found > largest.value
+    assert better > 20
+
+
+def test_growth_rows_bound_the_optimum_for_any_prices():
+    rng = np.random.default_rng(4)
+    for fleet in unequal_fleets(100, seed=4):
+        instance, optimum = fleet.instance, least_fleet_latency(fleet)
+        room, begin = sum(fleet.memories), int(fleet.instance.arrival.min())
+        for _ in range(4):
+            row = int(rng.integers(1, instance.memory + 1)), int(rng.integers(1, 4))
+            prices = rng.integers(0, 3, (2, int(rng.integers(1, 6)))) * rng.integers(0, 2, (2, 1))
+            unit = int(rng.integers(2, 20))
+            value = exact_value(instance, prices, unit, 1, [row], room)
+            ends = tuple(begin + k + 1 for k in range(prices.shape[1]))
+            token, growth = (tuple(each.tolist()) for each in prices)
+            duals = GrowthDuals(unit, begin, ends, token, (row,), (growth,))
+            claim = fleet.name, fleet.digest, -(-value // unit), value, duals
+            proof = GrowthCertificate(*claim, replicas=fleet.replicas)
+            assert certify(proof, fleet) == proof.bound <= optimum
+
+
+def test_growth_rows_hold_for_schedules_and_need_the_credit_of_the_largest():
+    """The control: with the credit of the smallest memory some schedules exceed them."""
+    rows = [
+        held_growth_rows(tiny_fleet_optimum(fleet), Fraction(min(fleet.memories)))
+        for fleet in unequal_fleets(120, seed=5)
+    ]
+    tight, refuted = map(sum, zip(*rows, strict=True))
+    assert refuted > 5
+    assert tight > 5
+
+
+def test_other_objectives_are_refused_with_what_to_do_instead():
+    fleet = Fleet(Instance("two", 9, [0, 0], [5, 2], [2, 2], weight=[2, 1]), 2, (9, 7))
+    with pytest.raises(ValueError, match="the smallest memory for all"):
+        solve_promises(fleet, "weighted")

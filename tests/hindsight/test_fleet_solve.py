@@ -5,14 +5,12 @@ import pytest
 
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.fleets import solve as solver
-from ratiolab.hindsight.fleets.lists import admitted_list, best_list, improved, list_schedule
+from ratiolab.hindsight.fleets.lists import best_list, improved
 from ratiolab.hindsight.fleets.oracle import tiny_fleet_optimum
-from ratiolab.hindsight.fleets.program import with_replicas
-from ratiolab.hindsight.fleets.solve import METHODS, solve_fleet
-from ratiolab.hindsight.programs.timeindexed import build
+from ratiolab.hindsight.fleets.solve import solve_fleet
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet
-from ratiolab.model.fleet import Fleet, FleetSchedule
+from ratiolab.model.fleet import Fleet
 from tests.common.fleet_oracle import tiny_fleet
 
 
@@ -73,49 +71,6 @@ def test_lists_are_feasible_and_the_search_reaches_tiny_optima():
     assert reached >= 58
 
 
-def test_a_list_gives_each_request_its_earliest_start_on_any_replica():
-    """Literally, by trying rounds and replicas in order."""
-    for fleet in fleets(60, seed=6):
-        one = fleet.instance
-        order = np.random.default_rng(len(fleet)).permutation(len(fleet))
-        use = np.zeros((fleet.replicas, 200), np.int64)
-        for i in order.tolist():
-            ages = np.arange(1, one.output[i] + 1)
-            tokens = one.prompt[i] + ages
-            start, place = next(
-                (p, r)
-                for p in range(one.arrival[i], 150)
-                for r in range(fleet.replicas)
-                if (use[r, p + ages] + tokens <= one.memory).all()
-            )
-            use[place, start + ages] += tokens
-            found = list_schedule(fleet, order)
-            assert (found.runs.starts[i], found.replica[i]) == (start, place)
-
-
-def test_counts_of_a_schedule_satisfy_the_program_and_are_read_back():
-    """Also with merged classes and a deferral, whose replica has no meaning."""
-    for fleet in fleets(60, seed=7):
-        schedule = improved(best_list(fleet))
-        starts, instance = schedule.runs.starts, fleet.instance
-        for horizon in (None, 1):
-            one = build(instance, starts + 2, horizon)
-            many = with_replicas(one, fleet.memories)
-            counts = many.counts(one, starts, schedule.replica)
-            program = many.program
-            rows = np.zeros(program.shape[0], np.int64)
-            for j, count in enumerate(counts.tolist()):
-                entries = slice(program.indptr[j], program.indptr[j + 1])
-                np.add.at(rows, program.indices[entries], count * program.values[entries])
-            assert (rows <= program.row_upper).all()
-            assert (rows >= program.row_lower).all()
-            read, places = many.read(one, counts)
-            if horizon is None:
-                again = FleetSchedule.from_starts(fleet, places, read)
-                assert not fleet_violations(again)
-                assert again.total_latency == schedule.total_latency == program.cost @ counts
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -129,13 +84,6 @@ def test_what_a_fleet_has_no_stage_for_is_refused(options, message):
     fleet = Fleet(Instance("pair", 3, [0, 0], [1, 1], [2, 2]), 2)
     with pytest.raises(ValueError, match=message):
         solve_fleet(fleet, **options)
-
-
-def test_no_time_leaves_the_first_interval():
-    [fleet] = [f for f in fleets(40, seed=8) if len(f) == 6][:1]
-    found = solve_fleet(fleet, time_limit=0)
-    assert found.lower <= tiny_fleet_optimum(fleet).total_latency <= found.upper
-    assert len(found.stages) == 1
 
 
 def test_ctrl_c_keeps_the_interval(monkeypatch):
@@ -152,43 +100,3 @@ def test_ctrl_c_keeps_the_interval(monkeypatch):
 
 def solve_fleet_is_trivial(fleet: Fleet) -> bool:
     return solve_fleet(fleet, time_limit=0).is_exact
-
-
-def test_every_stage_of_every_method_exists():
-    assert {name for names in METHODS.values() for name in names} <= {
-        *("lists", "cuts", "growth rows", "program", "more lists", "enumeration")
-    }
-
-
-def test_admission_in_order_goes_to_the_replica_that_can_start_first():
-    """Literally: the first waiting request in the order, at each round, until it does not fit."""
-    for fleet in fleets(60, seed=11):
-        one = fleet.instance
-        order = np.random.default_rng(len(fleet)).permutation(len(fleet)).tolist()
-        use = np.zeros((fleet.replicas, 300), np.int64)
-        starts, places = [-1] * len(fleet), [0] * len(fleet)
-        for now in range(200):
-            for i in order:
-                if starts[i] >= 0 or one.arrival[i] > now:
-                    continue
-                ages = np.arange(1, one.output[i] + 1)
-                tokens = one.prompt[i] + ages
-                fits = (use[:, now + ages] + tokens <= one.memory).all(axis=1)
-                if not fits.any():
-                    break
-                places[i], starts[i] = int(np.argmax(fits)), now
-                use[places[i], now + ages] += tokens
-        found = admitted_list(fleet, np.array(order))
-        assert found.runs.starts.tolist() == starts
-        assert found.replica.tolist() == places
-
-
-def test_many_waiting_requests_are_better_admitted_in_order():
-    rng = np.random.default_rng(12)
-    output, prompt = rng.geometric(0.005, (2, 600)).clip(1, 1000)
-    arrival = rng.integers(0, 1500, 600)
-    crowd = Fleet(Instance("crowd", 4000, arrival, prompt, output), 3)
-    by_volume = np.argsort(crowd.instance.volume, kind="stable")
-    admitted = admitted_list(crowd, by_volume).total_latency
-    assert best_list(crowd).total_latency <= admitted
-    assert admitted < list_schedule(crowd, by_volume).total_latency

@@ -131,32 +131,3 @@ def test_schedules_that_no_priority_list_gives_are_found() -> None:
     listed = min(schedule_of(instance, np.array(order)).total_latency for order in orders)
     assert (least_latency(instance), listed) == (37, 38)
     assert improved_schedule(best_list_schedule(instance)).total_latency == 37
-
-
-def test_rounds_do_not_slow_the_search_down() -> None:
-    # 17 requests, each of which needs all of memory in its last round: one after another
-    n, output = 17, 500_000_000
-    instance = Instance("long", output, [0] * n, [0] * n, [output] * n)
-    starts = improved_schedule(best_list_schedule(instance), steps=3_000).starts
-    assert sorted(starts) == list(range(0, n * output, output))
-
-
-def test_rounds_in_the_billions_take_no_profile() -> None:
-    # two requests that need all of memory, one after the other
-    huge = 10**9
-    instance = Instance("huge", huge, [0, 0], [0, 0], [huge, huge])
-    assert best_list_schedule(instance).starts.tolist() == [0, huge]
-
-
-@pytest.mark.long
-def test_thousands_of_requests_are_quick_and_feasible() -> None:
-    rng = np.random.default_rng(0)
-    n = 3000
-    instance = Instance(
-        "many", 5000, rng.integers(0, 500, n), rng.integers(1, 80, n), rng.integers(1, 300, n)
-    )
-    by_volume = require_feasible(list_schedule(instance, np.argsort(instance.volume)))
-    assert (
-        improved_schedule(best_list_schedule(instance), steps=20_000).total_latency
-        <= by_volume.total_latency
-    )

@@ -1,12 +1,14 @@
-"""Windows of starts keep every optimal schedule, and are much shorter than the paper's horizon."""
+"""Windows keep every optimal schedule; the arrays are the paper's program, entry by entry."""
 
 from itertools import product
 
 import numpy as np
 import pytest
 from oracle import least_latency, optimal_schedule
+from scipy.sparse import csc_array
 
-from ratiolab.hindsight.horizon import last_starts, naive_horizon, serial_horizon
+from ratiolab.hindsight.horizon import last_starts, serial_horizon
+from ratiolab.hindsight.programs.timeindexed import Program, build
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance, Schedule, violations
 
@@ -43,22 +45,67 @@ def test_no_optimal_schedule_leaves_its_windows(seed: int) -> None:
             assert schedule.makespan <= serial_horizon(instance)
 
 
-def test_the_serial_horizon_is_attained() -> None:
-    # each request fills memory at its last token, so they run one after another
-    instance = Instance("serial", 3, [0, 0, 0], [2, 2, 2], [1, 1, 1])
-    assert optimal_schedule(instance).makespan == serial_horizon(instance) == 3
-
-
-def test_windows_are_shorter_than_the_naive_horizon() -> None:
-    rng = np.random.default_rng(1)
-    arrival = np.sort(rng.integers(0, 50, 30))
-    instance = Instance("arrivals", 40, arrival, rng.integers(1, 6, 30), rng.integers(1, 30, 30))
-    last = last_starts(instance, best_list_schedule(instance).total_latency)
-    assert (last + instance.output).max() <= serial_horizon(instance)
-    assert serial_horizon(instance) * 2 < naive_horizon(instance)
-    assert (last >= instance.arrival).all()
-
-
 def test_an_upper_bound_that_no_schedule_has_is_refused() -> None:
     with pytest.raises(ValueError, match="upper 1 is below the latency of every schedule"):
         last_starts(Instance("two", 9, [0, 0], [1, 1], [3, 4]), upper=1)
+
+
+def random_instance(seed: int) -> Instance:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 5))
+    prompt, output = rng.integers(0, 3, n), rng.integers(1, 4, n)
+    return Instance(f"random {seed}", 5, rng.integers(0, 3, n), prompt, output)
+
+
+def matrix(program: Program) -> np.ndarray:
+    shape = program.shape
+    return csc_array((program.values, program.indices, program.indptr), shape=shape).toarray()
+
+
+def satisfied(program: Program, counts: np.ndarray) -> bool:
+    activity = matrix(program) @ counts
+    within = (program.row_lower <= activity) & (activity <= program.row_upper)
+    return bool(within.all() and (counts <= program.upper).all() and (counts >= 0).all())
+
+
+@pytest.mark.parametrize("merge", [True, False])
+@pytest.mark.parametrize("seed", range(15))
+def test_solutions_of_the_full_program_are_the_feasible_schedules(seed: int, merge: bool) -> None:
+    instance = random_instance(seed)
+    last = instance.arrival + 4
+    program = build(instance, last, merge=merge)
+    assert not program.deferred.any()
+    for starts in product(*(range(a, a + 5) for a in instance.arrival.tolist())):
+        schedule = Schedule.from_starts(instance, starts)
+        counts = program.counts(schedule.starts)
+        assert satisfied(program, counts) == (not violations(schedule))
+        assert program.cost @ counts == schedule.total_latency
+        again = Schedule.from_starts(instance, program.starts(counts))
+        assert again.total_latency == schedule.total_latency
+        assert (not violations(again)) == (not violations(schedule))
+
+
+@pytest.mark.parametrize("horizon", range(7))
+def test_every_schedule_maps_into_the_tail_relaxation_at_no_more_cost(horizon: int) -> None:
+    for seed in range(15):
+        instance = random_instance(seed)
+        last = instance.arrival + 9
+        program = build(instance, last, horizon)
+        best = optimal_schedule(instance)
+        assert (best.starts <= last).all()
+        counts = program.counts(best.starts)
+        assert satisfied(program, counts)
+        assert program.cost @ counts <= best.total_latency
+
+
+def test_equal_requests_share_columns() -> None:
+    equal = Instance("equal", 6, [0, 1, 0, 0], [1, 1, 1, 1], [2, 2, 2, 2])
+    program = build(equal, [4, 4, 4, 4])
+    assert sorted(program.upper.tolist()) == [1] * 4 + [3] * 5
+    # columns 5 for the class at arrival 0, 4 for the one at arrival 1; times 1..6 and two classes
+    assert program.shape == (2 + 6, 5 + 4)
+
+
+def test_windows_that_end_before_the_arrival_are_refused() -> None:
+    with pytest.raises(ValueError, match="none before its arrival"):
+        build(Instance("late", 5, [4], [1], [1]), [3])

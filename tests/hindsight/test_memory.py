@@ -1,32 +1,17 @@
 """A memory limit holds for the whole process, and the result says what was left out for it."""
 
 import json
-import os
 import subprocess
 import sys
-from math import inf
 
-import numpy as np
 import pytest
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.memory import (
     LEAST,
     LIBRARIES,
     MEGABYTE,
-    cut_bytes,
-    cut_horizon,
-    half,
-    order_bytes,
-    resident,
 )
-from ratiolab.hindsight.result import SolveOptions
-from ratiolab.hindsight.schedules.annealing import decoded
-from ratiolab.hindsight.schedules.heuristics import best_list_schedule
-from ratiolab.hindsight.stages import Cuts
-from ratiolab.hindsight.state import SolveState
-from ratiolab.model import Instance
 from ratiolab.workloads.generators import generate
 
 CODE = """
@@ -84,59 +69,7 @@ def test_a_program_that_grows_to_the_limit_is_stopped(monkeypatch: pytest.Monkey
     assert not result.interrupted
 
 
-def test_the_process_holds_memory() -> None:
-    assert sys.platform != "linux" or 10 * MEGABYTE < resident() < 10**6 * MEGABYTE
-
-
-@pytest.mark.parametrize(("memory", "prompt"), [(30, 1), (1_000, 0), (4_096, 700)])
-def test_an_annealing_allocates_what_is_estimated(memory: int, prompt: int) -> None:
-    n = 3_000
-    instance = Instance("many", memory, [0] * n, [prompt] * n, [20] * n)
-    _, known = decoded(instance, np.arange(n))
-    allocated = 2 * sum(column.nbytes for column in known)
-    assert 0.8 * order_bytes(instance) < allocated < order_bytes(instance)
-
-
 def test_a_limit_below_what_the_libraries_take_is_refused() -> None:
     assert LEAST > LIBRARIES
     with pytest.raises(ValueError, match=f"memory_limit {LEAST - 1} must be at least {LEAST}"):
         solve(generate(MANY[0], MANY[1], **MANY[2]), memory_limit=LEAST - 1)
-
-
-@pytest.mark.parametrize("error", [ValueError, OSError, AttributeError])
-def test_memory_is_not_limited_where_the_system_does_not_tell(
-    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
-) -> None:
-    def unknown(name: str) -> int:
-        raise error(name)
-
-    monkeypatch.setattr(os, "sysconf", unknown)
-    assert half() == inf
-
-
-TOO_LITTLE = "no cuts: they take more than half of the memory of this machine"
-
-
-@pytest.mark.long
-def test_cuts_take_half_of_the_memory_of_the_machine_at_most(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    instance = generate("jaillet-model-1", 0, n_least=60, n_most=60)
-    makespan = best_list_schedule(instance).makespan
-    needed = cut_bytes(instance, makespan)
-    fixed = cut_bytes(instance, 0)
-    assert cut_horizon(instance, needed) == makespan
-    assert cut_horizon(instance, fixed - 1) < 0
-    assert cut_horizon(instance, inf) == inf  # where a system does not tell of its memory
-    room = fixed + (needed - fixed) * 0.7
-    shorter = int(0.7 * makespan)
-    ends = f"cuts ended: rounds; they end at time {shorter} of {makespan}"
-    for held, note in ((3.0, "cuts ended: rounds"), (2 * room / needed, ends), (0.5, TOO_LITTLE)):
-        sizes = {"SC_PHYS_PAGES": held * needed, "SC_PAGE_SIZE": 1}
-        monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
-        state = SolveState(instance, SolveOptions("auto", steps=1))
-        with state.running("cuts") as call:
-            found = Cuts(rounds=1, part=1.0)(state, call)
-        assert found.note == note
-        if found.bound is not None:
-            assert certify(found.certificate, instance) == found.bound.value

@@ -12,18 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 from batches import drawn_case, least_picoseconds
+from mutations import HEAD, digits
 
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.certificates.certificate import Certificate, numbers_check
+from ratiolab.hindsight.certificates.certificate import Certificate, cell_certificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.certify_seconds import seconds_value
+from ratiolab.hindsight.certificates.effort import allowing
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.model import FormatError, Instance
 from ratiolab.seconds.certified_bound import seconds_certificate
 
 ODD = (-1, 0, 1, 10**18, 2**63, -(2**63), 10**400, 1.5, "x", None, True, [], {}, [[]], [0] * 999)
-HEAD = ("format", "instance", "digest", "kind", "check")
 
 
 def drawn(n: int, seed: int) -> Instance:
@@ -36,6 +38,19 @@ def growth(seed: int) -> tuple[Instance, Certificate, int]:
     instance = drawn(14, seed)
     *_, made = growth_bounds(instance)
     return instance, made, solve(instance).upper
+
+
+def cuts(seed: int) -> tuple[Instance, Certificate, int]:
+    instance = drawn(9, seed)
+    return instance, cut_bound(instance, rounds=4).certificate, solve(instance).upper
+
+
+def cells(seed: int, width: int = 2) -> tuple[Instance, Certificate, int]:
+    """Prices at some times, which a search with cells of some rounds completes to a proof."""
+    instance, rng = drawn(7, seed), np.random.default_rng(seed)
+    rows = [(t, k, int(rng.integers(0, 2**20))) for t in range(1, 20, 3) for k in range(3)]
+    optimum = solve(instance).upper
+    return instance, cell_certificate(instance, optimum, rows, width), optimum
 
 
 def paths(seed: int) -> tuple[Instance, Certificate, int]:
@@ -110,7 +125,7 @@ def changed_copies(
         for _ in range(rng.choice(changes)):
             changed(data, all_places, rng)
         if rng.random() < 0.8:
-            data["check"] = numbers_check({k: v for k, v in data.items() if k not in head})
+            data["check"] = digits(data, head)
         yield data
 
 
@@ -118,12 +133,14 @@ def changed_copies(
     ("make", "seed", "number"),
     [
         (growth, 1, 150),
+        (cuts, 2, 150),
+        (cells, 4, 150),
         (paths, 3, 150),
         (seconds, 7, 500),
         (growing, 7, 500),
         *(
             pytest.param(make, seed, 5000, marks=pytest.mark.slow)
-            for make in (growth, paths, seconds, growing)
+            for make in (growth, cuts, cells, paths, seconds, growing)
             for seed in (5, 6)
         ),
     ],
@@ -137,11 +154,11 @@ def test_a_changed_file_is_refused_or_proves_no_more_than_the_optimum(
     whole = json.loads(path.read_text())
     assert certify(read_certificate(path), instance) == made.bound <= optimum
     ended = Counter[str]()
-    head = (*HEAD, "bound") if whole["kind"] == "growth" else HEAD
-    for data in changed_copies(whole, number, rng, head=head, changes=(1, 1, 1, 2, 3)):
+    for data in changed_copies(whole, number, rng, changes=(1, 1, 1, 2, 3)):
         path.write_text(json.dumps(data))
         try:
-            bound = certify(read_certificate(path), instance)
+            with allowing(0.3):
+                bound = certify(read_certificate(path), instance)
         except (CertificateError, FormatError):
             ended["refused"] += 1
         else:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run, run_json
+from mutations import HEAD
 from promised_instances import promised
-from test_mutated_files import HEAD, changed_copies
+from test_mutated_files import changed_copies
 
 from ratiolab.hindsight import solve, solve_promises
 from ratiolab.hindsight.certificates.certificate import PromiseCertificate
@@ -21,82 +22,111 @@ from ratiolab.hindsight.certificates.certify_promises import certify_promises
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.objective import Objective
 from ratiolab.hindsight.relaxation.growth import exact_value, in_runs
+from ratiolab.hindsight.relaxation.promised import promised_bounds
 from ratiolab.model import FormatError, Instance, Schedule, write_instance
-from ratiolab.model.feasibility import is_feasible
-from ratiolab.model.promises import goodput, weighted_latency
+from ratiolab.model.feasibility import fleet_violations, is_feasible, violations
+from ratiolab.model.fleet import Fleet, FleetSchedule, runs_of
+from ratiolab.model.promises import goodput, has_dates
 
 TRAP = Instance("trap", 4, [0, 0], [1, 1], [3, 3], first_by=[2, 2])
 """Two requests of which one is in time without evictions, and both when one is evicted."""
 
 
-def enumerated(instance: Instance, objective: str) -> int:
-    """Return the optimum over all vectors of starts in a short horizon, late ones one by one."""
+OBJECTIVES = ("goodput", "weighted")
+
+
+def subject(seed: int, most: int = 6) -> Instance | Fleet:
+    """Return an instance, or a fleet of two replicas or three."""
+    instance = promised(seed, most)
+    return Fleet(instance, 1 + seed % 3) if seed % 3 else instance
+
+
+def requests(one: Instance | Fleet) -> Instance:
+    return one.instance if isinstance(one, Fleet) else one
+
+
+def objectives(one: Instance | Fleet) -> list[str]:
+    return [name for name in OBJECTIVES if name == "weighted" or has_dates(requests(one))]
+
+
+def feasible(schedule: Schedule | FleetSchedule) -> bool:
+    return not (fleet_violations if isinstance(schedule, FleetSchedule) else violations)(schedule)
+
+
+def enumerated(one: Instance | Fleet, objective: str) -> int:
+    """The optimum over all vectors of starts and of replicas, literally."""
+    instance, values = requests(one), []
     end = int(instance.arrival.max() + instance.output.sum())
-    best = None
     ranges = [range(a, end + 1) for a in instance.arrival.tolist()]
+    replicas = range(one.replicas if isinstance(one, Fleet) else 1)
     for starts in itertools.product(*ranges):
-        schedule = Schedule.from_starts(instance, starts)
-        if is_feasible(schedule):
-            if objective == "goodput":
-                best = max(best or 0, goodput(schedule))
+        for place in itertools.product(replicas, repeat=len(instance)):
+            if isinstance(one, Fleet):
+                schedule = FleetSchedule.from_starts(one, place, starts)
             else:
-                value = weighted_latency(schedule)
-                best = value if best is None else min(best, value)
-    assert best is not None
-    return best
+                schedule = Schedule.from_starts(one, starts)
+            if feasible(schedule):
+                values.append(Objective.of(instance, objective).value(schedule))
+    return max(values) if objective == "goodput" else min(values)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_enumeration_by_requests_is_enumeration_of_all_starts(seed: int) -> None:
-    instance = promised(seed, most=3)
-    for objective in ("goodput", "weighted"):
-        result = solve_promises(instance, objective, method="brute")
-        assert result.is_exact
-        assert result.upper == enumerated(instance, objective)
+def test_enumeration_by_shares_is_enumeration_of_all_starts_and_replicas() -> None:
+    tried = 0
+    for seed in range(18):
+        one = subject(seed, most=3 if seed % 3 == 0 else 2)
+        for objective in objectives(one):
+            found = solve_promises(one, objective, method="brute")
+            assert found.upper == found.lower == enumerated(one, objective), seed
+            tried += 1
+    assert tried >= 30
 
 
-def enclosed(instance: Instance) -> None:
-    for objective in ("goodput", "weighted"):
-        optimum = solve_promises(instance, objective, method="brute").upper
+def enclosed(one: Instance | Fleet) -> None:
+    for objective in objectives(one):
+        optimum = solve_promises(one, objective, method="brute").upper
         for options in ({}, {"backend": "pulp"}):
-            found = solve_promises(instance, objective, **options)
+            found = solve_promises(one, objective, **options)
             assert (found.lower, found.upper) == (optimum, optimum), found.headline
-            assert Objective.of(instance, objective).value(found.schedule) == optimum
+            assert feasible(found.schedule)
+            assert Objective.of(requests(one), objective).value(found.schedule) == optimum
         proof = found.certificate
-        assert certify_promises(proof, instance) == proof.bound
+        assert certify_promises(proof, one) == proof.bound
         assert proof.bound >= optimum if objective == "goodput" else proof.bound <= optimum
 
 
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", range(12))
 def test_both_programs_find_the_optimum_and_no_certificate_is_beyond_it(seed: int) -> None:
-    enclosed(promised(seed))
+    enclosed(subject(seed))
 
 
 @pytest.mark.long
-def test_both_programs_find_the_optimum_on_many_instances() -> None:
-    for seed in range(9, 150):
-        enclosed(promised(seed))
+def test_both_programs_find_the_optimum_of_many() -> None:
+    for seed in range(12, 200):
+        enclosed(subject(seed))
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_any_prices_prove_a_bound_that_no_schedule_passes(seed: int) -> None:
-    """Random prices of memory and of a growth row, whose kernel and checker agree."""
-    instance, rng = promised(seed), np.random.default_rng(seed)
-    rows = [(int(rng.integers(1, 6)), int(rng.integers(1, 4)))]
-    width = int(rng.integers(1, 4))
-    whole = rng.integers(0, 9, (2, 12)) * (rng.random((2, 12)) < 0.6)
-    for name in ("goodput", "weighted"):
-        aim = Objective.of(instance, name)
-        value = exact_value(instance, whole, 16, width, rows, objective=aim)
-        cost = -(-value // 16)
-        bound = aim.of_cost(max(0, cost) if name == "goodput" else cost)
+def test_any_prices_prove_a_bound_that_no_schedule_passes() -> None:
+    """Random prices of memory and of a growth row; credits are those of one memory."""
+    for seed in range(45):
+        one, rng = subject(seed), np.random.default_rng(seed)
+        instance, replicas = requests(one), one.replicas if isinstance(one, Fleet) else 1
+        rows = [(int(rng.integers(1, 6)), int(rng.integers(1, 4)))]
+        width = int(rng.integers(1, 4))
+        whole = rng.integers(0, 9, (2, 12)) * (rng.random((2, 12)) < 0.6)
         proof = in_runs(whole, width, int(instance.arrival.min()), 16, rows)
-        claim = PromiseCertificate(instance.name, instance.digest, bound, name, value, proof)
-        assert certify_promises(claim, instance) == bound
-        optimum = solve_promises(instance, name, method="brute").upper
-        assert bound >= optimum if name == "goodput" else bound <= optimum
-        with pytest.raises(CertificateError, match=f"bound {bound - 1} is claimed"):
-            certify_promises(replace(claim, bound=bound - 1), instance)
+        for name in objectives(one):
+            aim = Objective.of(instance, name)
+            value = exact_value(instance, whole, 16, width, rows, replicas * instance.memory, aim)
+            cost = -(-value // 16)
+            bound = aim.of_cost(max(0, cost) if aim.dropping else cost)
+            claim = PromiseCertificate(
+                *(instance.name, one.digest, bound, name, value, proof), replicas=replicas
+            )
+            assert certify_promises(claim, one) == bound
+            optimum = solve_promises(one, name, method="brute").upper
+            assert bound >= optimum if aim.dropping else bound <= optimum
+            with pytest.raises(CertificateError, match=f"bound {bound - 1} is claimed"):
+                certify_promises(replace(claim, bound=bound - 1), one)
 
 
 def test_a_certificate_of_goodput_proves_nothing_about_total_latency(tmp_path: Path) -> None:
@@ -156,22 +186,6 @@ def test_ctrl_c_keeps_the_schedule_and_a_bound(monkeypatch: pytest.MonkeyPatch) 
         assert certify_promises(result.certificate, instance) == result.certificate.bound
 
 
-def test_the_search_keeps_only_feasible_schedules_and_the_bound_above_them() -> None:
-    rng = np.random.default_rng(2)
-    n = 150
-    output, prompt = rng.integers(1, 20, n), rng.integers(0, 30, n)
-    arrival = np.sort(rng.integers(0, 150, n))
-    dates = {"deadline": arrival + output + rng.integers(0, 30, n)}
-    crowd = Instance("crowd", 60, arrival, prompt, output, weight=rng.integers(1, 4, n), **dates)
-    result = solve_promises(crowd, "goodput", method="certified")
-    assert is_feasible(result.schedule)
-    assert goodput(result.schedule) == result.lower <= result.upper
-    assert result.upper == result.certificate.bound == certify_promises(result.certificate, crowd)
-    first = result.stages[0].lower
-    assert result.gap < 0.25
-    assert result.lower > first
-
-
 def test_commands_answer_with_both_ends_and_check_the_upper_bound(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -209,3 +223,53 @@ def test_a_changed_file_is_refused_or_proves_nothing_false(objective: Any, tmp_p
             assert bound >= optimum if claim.objective == "goodput" else bound <= optimum, data
     assert ended["refused"] > 150
     assert ended["proved"] > 0
+
+
+def test_what_prices_prove_of_one_replica_is_false_for_the_fleet() -> None:
+    refuted = dict.fromkeys(OBJECTIVES, 0)
+    for seed in range(40):
+        fleet = Fleet(promised(seed), 2)
+        for name in objectives(fleet):
+            aim = Objective.of(fleet.instance, name)
+            *_, of_one = promised_bounds(fleet.instance, aim)
+            optimum = solve_promises(fleet, name, method="brute").upper
+            beyond = of_one.bound < optimum if aim.dropping else of_one.bound > optimum
+            refuted[name] += beyond
+    assert min(refuted.values()) >= 5, refuted
+
+
+def test_a_certificate_holds_for_its_number_of_replicas_alone(tmp_path) -> None:
+    fleet = Fleet(promised(4), 2)
+    claim = solve_promises(fleet, "weighted").certificate
+    write_certificate(claim, tmp_path / "proof.json")
+    again = read_certificate(tmp_path / "proof.json")
+    assert isinstance(again, PromiseCertificate)
+    assert again == claim
+    assert again.replicas == 2
+    for other in (fleet.instance, Fleet(fleet.instance, 3)):
+        with pytest.raises(CertificateError, match="digest"):
+            certify_promises(again, other)
+    with pytest.raises(CertificateError, match="3 replicas are claimed, not 2"):
+        certify_promises(replace(again, replicas=3), fleet)
+
+
+def test_a_crowd_has_a_certified_interval_with_feasible_schedules() -> None:
+    rng = np.random.default_rng(2)
+    n = 150
+    output, prompt = rng.integers(1, 20, n), rng.integers(0, 30, n)
+    arrival = np.sort(rng.integers(0, 60, n))
+    dates = {"deadline": arrival + output + rng.integers(0, 30, n)}
+    crowd = Instance("crowd", 60, arrival, prompt, output, weight=rng.integers(1, 4, n), **dates)
+    fleet = Fleet(crowd, 3)
+    for objective in OBJECTIVES:
+        found = solve_promises(fleet, objective, method="certified")
+        assert isinstance(found.schedule, FleetSchedule)
+        assert not fleet_violations(found.schedule)
+        value = Objective.of(crowd, objective).value(found.schedule)
+        assert value == (found.lower if objective == "goodput" else found.upper)
+        assert found.lower <= found.upper
+        assert certify_promises(found.certificate, fleet) == found.certificate.bound
+        assert found.gap < 0.4
+        assert found.to_dict()["replicas"] == 3
+    late = runs_of(found.schedule).starts
+    assert len(late) == n

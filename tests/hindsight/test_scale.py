@@ -1,25 +1,22 @@
 """Schedules of many requests: feasible, as good as their parts promise, and the same every time."""
 
-import itertools
 from math import inf
-from typing import Any
 
 import numpy as np
 import pytest
 from clock import ClockOfThread, let_readings_take
 
-from ratiolab.hindsight import solve, stages
+from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import GrowthCertificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.compilation import compile_ahead
 from ratiolab.hindsight.relaxation.ascent import Problem, ascend, fluid_duals
-from ratiolab.hindsight.scale import beam, portfolio
+from ratiolab.hindsight.scale import beam
 from ratiolab.hindsight.scale.beam_state import Knobs
-from ratiolab.hindsight.scale.portfolio import Portfolio, priced_use
-from ratiolab.hindsight.schedules.annealing import decoded, largest, schedule_of
-from ratiolab.hindsight.schedules.annealing_kernels import anneal
+from ratiolab.hindsight.scale.portfolio import Portfolio
+from ratiolab.hindsight.schedules.annealing import schedule_of
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
-from ratiolab.model import Instance, Schedule
+from ratiolab.model import Instance
 from ratiolab.model.feasibility import require_feasible
 
 
@@ -57,26 +54,6 @@ def test_beams_find_feasible_schedules_and_better_ones_where_requests_wait(rate:
         assert wide < narrow < least
 
 
-def test_all_at_once_and_long_silences_are_scheduled() -> None:
-    at_once = workload(200)
-    at_once = at_once.replace(arrival=np.zeros(200, np.int64))
-    apart = workload(40).replace(arrival=np.arange(40) * 3_000 + 5)
-    for instance in (at_once, apart):
-        schedule = require_feasible(schedule_of(instance, order_by_beam(instance, 3, ahead=2)))
-        assert schedule.total_latency <= best_list_schedule(instance).total_latency
-    assert schedule.total_latency == apart.output.sum()
-
-
-def test_the_use_that_guides_is_weighed_by_prices_from_the_first_arrival_on() -> None:
-    instance = Instance("three", 30, [3, 4, 9], [4, 2, 1], [5, 3, 2])
-    schedule = Schedule.from_starts(instance, [3, 5, 11])
-    prices = np.array([3.0, 0.0, 1.0])  # of times 4 and 5, 6 and 7, 8 and 9
-    # request 0 holds 5 to 9 tokens at 4 to 8, request 1 holds 3 to 5 at 6 to 8
-    paid = 3 * (5 + 6) + 1 * (9 + 5)
-    assert priced_use(schedule, prices, 2) == paid / (30 * (2 * 3 + 2 * 1))
-    assert priced_use(schedule, np.zeros(3), 2) == 1
-
-
 def test_a_large_request_waits_for_smaller_ones_that_arrive_later() -> None:
     """The first request leaves no room for others for 400 rounds, and twenty short ones come."""
     arrival = [0, *range(5, 205, 10)]
@@ -84,30 +61,6 @@ def test_a_large_request_waits_for_smaller_ones_that_arrive_later() -> None:
     for width, ahead in ((1, 100), (4, 20), (4, 200)):
         schedule = schedule_of(instance, order_by_beam(instance, width, 1, ahead=ahead))
         assert require_feasible(schedule).starts[0] > 190
-
-
-@pytest.mark.parametrize("ahead", [1, 2, 5, 20])
-def test_nobody_is_started_twice_though_few_arrivals_are_known(ahead: int) -> None:
-    sparse = workload(120, 0.02)
-    for width in (1, 2, 5):
-        order = order_by_beam(sparse, width, 1, ahead=ahead)
-        assert sorted(order.tolist()) == list(range(120))
-
-
-def test_annealing_keeps_its_snapshots_right() -> None:
-    instance = workload(250, 1.0)
-    columns, known = decoded(instance, np.argsort(instance.volume, kind="stable"))
-    before, new = known.total[-1], type(known)(*(column.copy() for column in known))
-    best, bits = np.zeros(250, np.int64), np.array([7], np.uint64)
-    for _ in range(20):
-        anneal(columns, known, new, best, before, bits, largest(instance), 500, 10.0, (6, 4.0, 16))
-        assert known.total[-1] == new.total[-1] == known.start.sum()
-        for one, other in zip(known[:3], new[:3], strict=True):
-            assert one.tolist() == other.tolist()
-    held_back = Instance("held", 5_000, known.release, instance.prompt, instance.output)
-    starts = np.empty(250, np.int64)
-    starts[known.order] = known.start
-    assert schedule_of(held_back, known.order).starts.tolist() == starts.tolist()
 
 
 @pytest.mark.long
@@ -147,39 +100,3 @@ def test_a_memory_limit_narrows_the_beam_or_leaves_it_out(
     instance = workload(450, 1.5)
     assert solve(instance, time_limit=1, memory_limit=900).certified > 0
     assert "no beam" in solve(instance, time_limit=1, memory_limit=400).stages[-1].note
-
-
-def test_a_portfolio_whose_time_is_over_begins_no_beam(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beam, "run", lambda *given: pytest.fail("a beam began"))
-    told: list[Schedule] = []
-    assert Portfolio(best_list_schedule(workload(60)), told.append, seconds=1e-9).run()
-    assert not told
-
-
-def test_what_a_compiler_takes_does_not_count_as_the_speed_of_beams(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = let_readings_take(0.001, monkeypatch)
-    real, first = beam.run, itertools.count()
-
-    def compiled_late(*given: Any) -> Any:
-        if next(first) == 0:
-            clock.readings += 10**7
-        return real(*given)
-
-    monkeypatch.setattr(beam, "run", compiled_late)
-    search = Portfolio(best_list_schedule(workload(60)), lambda _: None, seconds=1e5)
-    monkeypatch.setattr(search, "width_in", lambda part: 1)
-    monkeypatch.setattr(portfolio, "annealed", lambda *given: None)
-    search.run()
-    assert search.seconds_of(1) < 100
-
-
-def test_a_second_search_begins_when_the_bound_gets_no_higher(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    let_readings_take(0.03, monkeypatch)
-    monkeypatch.setattr(stages, "growth_bounds", lambda *given: iter(()))
-    monkeypatch.setattr(Portfolio, "run", lambda search: True)
-    instance = workload(450, 1.5)
-    assert solve(instance, time_limit=3).upper < best_list_schedule(instance).total_latency

@@ -9,19 +9,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracle import least_latency
-from relaxed_schedules import drawn
+from relaxed_schedules import ByDefinition, drawn, many
 from tiny_instances import tiny
 
-from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates import certify_paths, path_walks
 from ratiolab.hindsight.certificates.certificate import PathCertificate, path_certificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.labelling.completion_bounds import completions
 from ratiolab.hindsight.labelling.dssr import Dssr, Prices
 from ratiolab.hindsight.labelling.loop import Loop, Surroundings
-from ratiolab.hindsight.labelling.weights import Weights
+from ratiolab.hindsight.labelling.sweep import Swept, sweep
+from ratiolab.hindsight.labelling.weights import Weights, directions
 from ratiolab.hindsight.params import LabellingParams, SolveParams
-from ratiolab.model import Schedule, require_feasible
+from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
+from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved_schedule
+from ratiolab.hindsight.tiny import tiny_optimum
+from ratiolab.model import Schedule, require_feasible, stream
 
 
 def obeys(seed: int, params: SolveParams) -> list[PathCertificate]:
@@ -141,12 +145,103 @@ def test_growing_critical_sets_prove_the_optimum_and_no_more(
             certify(replace(claim, bound=optimum + 1), instance)
 
 
-def test_solve_encloses_the_optimum_of_brute_force() -> None:
-    for seed in range(64):
-        instance = tiny(seed)
-        optimum = least_latency(instance)
-        result = solve(instance)
-        assert result.status == "optimal"
-        assert require_feasible(result.schedule).total_latency == result.lower == optimum
-        bound = certify(result.certificate, instance)  # HiGHS proves its bounds by itself
-        assert bound == result.certificate.bound <= optimum
+@pytest.mark.parametrize("block", range(5))
+def test_schedules_are_feasible_bounds_enclose_the_optimum_and_only_true_ones_are_certified(
+    block: int,
+) -> None:
+    met = 0
+    for seed in range(10_000 + 60 * block, 10_060 + 60 * block):
+        instance = tiny(seed, most=8, longest=6)
+        optimum = tiny_optimum(instance).latency
+        assert optimum is not None
+        first = best_list_schedule(instance)
+        schedule = require_feasible(improved_schedule(first, stream(seed, "search"), 2_000))
+        assert optimum <= schedule.total_latency <= first.total_latency
+        met += schedule.total_latency == optimum
+        ascent = dual_bound(instance, first.total_latency, steps=20)
+        for proof in (ascent, next(growth_bounds(instance, 1e6))):
+            assert certify(proof, instance) == proof.bound <= optimum
+            with pytest.raises(CertificateError):
+                certify(replace(proof, bound=proof.bound + 1), instance)
+    assert met >= 54  # a search that misses many optima would be seen
+
+
+OFTEN = LabellingParams(crowd=1, partial=2)
+"""Labels are compared and left out after each start."""
+
+
+def found(*given: object, **options: object) -> Swept:
+    result = sweep(*given, **options)  # type: ignore[arg-type]
+    assert result is not None
+    return result
+
+
+def cheapest(seed: int) -> int:
+    """Compare sweeps of all kinds with the definition; return how often a limit fell."""
+    instance, _, potentials, multipliers = drawn(seed)
+    rng = np.random.default_rng(seed)
+    kinds = list(instance.requests)
+    chosen = [kinds[i] for i in np.flatnonzero(rng.random(len(kinds)) < 0.5)]
+    once = sum(1 << i for i, kind in enumerate(kinds) if kind in chosen)
+    base = int(multipliers.sum() - potentials.capacity.sum())
+    limit = least_latency(instance) * potentials.unit - base
+    definition = ByDefinition(potentials, multipliers.tolist())
+    right, fell = definition.least(limit, once), 0
+    assert right <= limit
+    relaxed = definition.least(limit, 0)
+    for side in directions(potentials, multipliers, limit):
+        whole = found(instance, side, limit, 10**6, overflow="lower", critical=once)
+        assert whole.least == right
+        assert whole.limit == limit
+        free = found(instance, side, limit, 10**6, overflow="lower")
+        for width in (1, 2, 3, 5):
+            fallen = found(
+                instance, side, limit, width, overflow="lower", critical=once, params=OFTEN
+            )
+            fell += fallen.limit < limit
+            assert fallen.least == min(right, fallen.limit + 1)
+            assert fallen.kept is not None
+            everyone = 2 ** len(instance) - 1
+            guide = completions(fallen.kept)
+            assert guide is not None
+            bounded = found(
+                *(instance, side, fallen.limit, 10**6),
+                overflow="lower",
+                critical=everyone,
+                guide=guide,
+            )
+            assert bounded.least == min(limit, fallen.limit + 1)
+            dropped = found(
+                instance, side, limit, width, overflow="drop", critical=once, params=OFTEN
+            )
+            assert dropped.least >= right
+            merged = found(instance, side, limit, width, overflow="merge", params=OFTEN)
+            assert merged.least <= relaxed == free.least
+            assert merged.least == relaxed or merged.merged
+            assert merged.widest <= width
+    return fell
+
+
+def test_sweeps_find_the_cheapest_relaxed_schedule() -> None:
+    assert sum(map(cheapest, range(0, 96, 4))) > 0
+
+
+@pytest.mark.long
+def test_sweeps_find_the_cheapest_relaxed_schedule_of_many() -> None:
+    for seed in range(1, 2_000, 2):
+        cheapest(seed)
+
+
+def test_a_sweep_takes_more_requests_than_a_word_has_bits() -> None:
+    """Cost of its relaxed schedule: U times latency and each multiplier times 1 - starts."""
+    instance = many(70)
+    potentials = Weights.of(instance, cut_bound(instance, rounds=2).certificate.duals)
+    limit = 40 * potentials.unit
+    side = directions(potentials, potentials.least, limit)[1]
+    swept = found(instance, side, limit, 2_000, overflow="drop")
+    start, request = np.array(swept.paths[0]).T
+    assert request.max() >= 64
+    latency = int((start + instance.output[request] - instance.arrival[request]).sum())
+    counts = np.bincount(request, minlength=70)
+    base = int((potentials.least * counts).sum() - potentials.capacity.sum())
+    assert swept.least == latency * potentials.unit - base

@@ -1,6 +1,9 @@
-"""What the first stages do with little time, and where no labels follow."""
+"""What stages do, and why they decline."""
+
+from dataclasses import replace
 
 import pytest
+from relaxed_schedules import many
 
 from ratiolab.hindsight.bounds import best_lower_bound
 from ratiolab.hindsight.certificates.certificate import dual_certificate
@@ -8,12 +11,13 @@ from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.certificates.effort import duals_effort
 from ratiolab.hindsight.cuts import cut_bound as cuts
-from ratiolab.hindsight.cuts.cut_bound import CutBound
+from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.params import LabellingParams, SolveParams
 from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.result import SolveOptions
 from ratiolab.hindsight.solver import solve
-from ratiolab.hindsight.stages import Cuts, GrowthRows
-from ratiolab.hindsight.state import SolveState, Work
+from ratiolab.hindsight.stages import GrowthRows, Labelling
+from ratiolab.hindsight.state import Callbacks, SolveState, Work
 from ratiolab.model import Instance
 from ratiolab.workloads.generators import generate
 
@@ -40,50 +44,6 @@ def test_growth_rows_bound_where_no_cuts_are_to_come(memory: int, bounded: bool)
     assert certify(state.certificate, instance) == state.lower.value
 
 
-def test_cuts_get_the_time_that_the_first_ones_take_and_more_where_no_labels_follow(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[float] = []
-
-    def bound(instance: Instance, *, horizon: int, time_limit: float, **_: object) -> CutBound:
-        asked.append(time_limit)
-        none = dual_certificate(instance, Duals(1, (0,) * horizon, (), ()), 1)
-        return CutBound(instance, 1, 1, none, 0, 0.0, "time")
-
-    monkeypatch.setattr(cuts, "cut_bound", bound)
-    for requests, memory, left in (
-        (60, 50, 2.0),
-        (60, 50, 600.0),
-        (150, 50, 60.0),
-        (60, 150, 60.0),
-    ):
-        monkeypatch.setattr(SolveState, "time_left", left)
-        after(Cuts(), drawn(requests).replace(memory=memory))
-    assert asked == pytest.approx([2 * 0.8, 120, 60 * 0.8, 60 * 0.8])
-    after(Cuts(rounds=3, part=0.1), drawn(60))
-    assert asked[-1] == pytest.approx(6)
-
-
-def test_no_cuts_are_looked_for_whose_proof_would_be_refused_unchecked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The most memory of a check holds for costs of starts, of which a proof has as many as fit."""
-    instance, horizon = drawn(40), 500
-    assert cuts.fits(instance, horizon)
-    proof = cuts.cut_bound(instance, horizon=horizon, rounds=2).certificate
-    taken = duals_effort(proof.duals, instance).bytes
-    monkeypatch.setattr(cuts, "MOST_BYTES", taken)
-    assert not cuts.fits(instance, horizon)
-    longest = cuts.longest_horizon(instance, horizon)
-    assert cuts.fits(instance, longest)
-    assert not cuts.fits(instance, longest + 1)
-    monkeypatch.setattr(cuts, "MOST_BYTES", 0)
-    assert cuts.longest_horizon(instance, horizon) == 0
-    monkeypatch.setattr(cuts, "MOST_BYTES", 2 * taken)
-    assert cuts.fits(instance, horizon)
-    assert cuts.longest_horizon(instance, horizon) == horizon
-
-
 @pytest.mark.parametrize("requests", [11, pytest.param(13, marks=pytest.mark.long)])
 def test_an_optimum_is_proven_from_cuts_that_end_before_the_makespan(
     requests: int, monkeypatch: pytest.MonkeyPatch
@@ -100,3 +60,32 @@ def test_an_optimum_is_proven_from_cuts_that_end_before_the_makespan(
     notes = [stage.note for stage in short.stages]
     assert any("they end at time" in note for note in notes)
     assert certify(short.certificate, instance) == short.lower
+
+
+SILENT = Callbacks(lambda found: None, lambda *shown: None)
+
+
+def begun(limit: float | None = 600.0, **limits: int) -> SolveState:
+    """Return a solve of 40 requests that has duals of cuts."""
+    instance = many(40)
+    options = SolveOptions("auto", time_limit=limit, threads=1, steps=1)
+    state = SolveState(instance, replace(options, **limits))
+    state.duals = cut_bound(instance, rounds=1).certificate
+    return state
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        ({"params": SolveParams(labelling=LabellingParams(most_requests=39))}, "more than 39"),
+        ({"duals": None}, "no duals of cuts"),
+        ({"duals": dual_certificate(many(40), Duals(10**9, (0,) * 9, (), ()), 1)}, "no duals"),
+        ({"instance": many(40).replace(memory=128)}, "memory 128 > 127"),
+        ({"options": SolveOptions("auto", memory_limit=351)}, "no room for labels"),
+    ],
+)
+def test_the_stage_says_why_it_declines(change: dict[str, object], note: str) -> None:
+    state = begun()
+    for name, value in change.items():
+        setattr(state, name, value)
+    assert note in Labelling(part=1.0)(state, SILENT).note

@@ -1,10 +1,13 @@
 """The judge of schedules: each rule has a schedule that breaks only it."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ratiolab.model import InfeasibleScheduleError, Instance, Schedule, require_feasible, violations
+from ratiolab.model.feasibility import is_feasible
+from ratiolab.online import make, simulate
 
 TWO = Instance("two", 9, [0, 1], [1, 2], [3, 2])
 """Together they fit: 4 + 4 = 8 tokens when both end at round 3."""
@@ -89,14 +92,6 @@ def test_each_semantics_refuses_the_schedules_of_the_other():
     assert {v.rule for v in violations(Schedule.from_runs(TWO, kept))} == {"completion"}
 
 
-def test_kept_tokens_count_in_memory():
-    # Request 0 resumes with two tokens: 1 + 2 + 1 at round 3, beside request 1 with 2 + 2.
-    runs = [(0, 0, 2), (0, 2, 3), (1, 1, 3)]
-    assert violations(Schedule.from_runs(TWO.replace(memory=8), runs, "recompute")) == []
-    found = violations(Schedule.from_runs(TWO.replace(memory=7), runs, "recompute"))
-    assert [str(v) for v in found] == ["memory: 8 tokens at round 3 exceed memory 7"]
-
-
 @pytest.mark.parametrize("runs", FEASIBLE.values(), ids=FEASIBLE)
 def test_feasible_schedules_pass(runs):
     schedule = Schedule.from_runs(TWO, runs)
@@ -124,13 +119,6 @@ def test_one_token_too_many_breaks_the_memory_rule_alone():
     ]
 
 
-def test_tokens_of_evicted_runs_count():
-    # Request 0 holds 3 tokens at round 2, evicted there; request 1 holds 4 at round 3.
-    runs = [(0, 0, 3), (1, 1, 2), (1, 3, 5)]
-    instance = TWO.replace(memory=5)
-    assert [v.round for v in violations(Schedule.from_runs(instance, runs))] == [2]
-
-
 def test_long_lists_of_violations_are_cut():
     many = Instance("many", 2, [0] * 9, [1] * 9, [1] * 9)
     schedule = Schedule.from_runs(many, [])
@@ -154,3 +142,60 @@ def test_the_memory_rule_is_usage_above_memory(data):
     assert {v.rule for v in found} <= {"memory"}
     assert bool(found) == bool(over)
     assert {v.round for v in found} <= over
+
+
+COLUMNS = ("request", "start", "stop", "lead", "unfilled")
+RUNS = {
+    "alpha-beta-clearing": "restart",
+    "mlfq": "recompute",
+    "rr": "swap",
+    "vllm-fcfs": "recompute",
+    "srpt": "pause",
+}
+
+
+def drawn(rng):
+    """An instance whose requests compete for memory."""
+    number, memory = int(rng.integers(1, 12)), int(rng.integers(8, 40))
+    prompt = rng.integers(0, memory // 2, number)
+    output = rng.integers(1, memory // 2 + 1, number)
+    return Instance("drawn", memory, rng.integers(0, 20, number), prompt, output)
+
+
+def served(rng, key):
+    """A schedule with evictions, and with chunks where the policy prefills in chunks."""
+    chunks = {"batch": 4, "tokens": 6} if key == "vllm-fcfs" else {}
+    policy = make(key, chunks)
+    return simulate(drawn(rng), policy, preemption=RUNS[key], seed=int(rng.integers(9))).schedule
+
+
+def spoiled(rng, schedule):
+    """The same schedule with a few values off by one or two."""
+    columns = {name: getattr(schedule, name).copy() for name in COLUMNS}
+    for _ in range(int(rng.integers(1, 3))):
+        column = columns[str(rng.choice(COLUMNS))]
+        column[rng.integers(len(column))] += rng.choice([-2, -1, 1, 2])
+    moved = [columns.pop(name) for name in ("request", "start", "stop")]
+    instance = schedule.instance.replace(
+        memory=schedule.instance.memory + int(rng.choice([0, 0, 5, 50]))
+    )
+    return Schedule(instance, *moved, schedule.preemption, **columns)
+
+
+@pytest.mark.parametrize("key", RUNS)
+def test_both_judges_agree_on_schedules_that_were_served_and_on_spoiled_ones(key):
+    rng = np.random.default_rng(5)
+    verdicts = []
+    for _ in range(60):
+        schedule = served(rng, key)
+        for each in (schedule, *(spoiled(rng, schedule) for _ in range(4))):
+            verdicts.append(is_feasible(each))
+            assert verdicts[-1] == (not violations(each))
+    assert 60 <= sum(verdicts) < len(verdicts)
+
+
+def test_sums_beyond_64_bits_are_left_to_python_integers():
+    far = Instance("far", 10**9, [0, 0], [0, 0], [5, 5])
+    late = 2**62 - 8
+    assert is_feasible(Schedule(far, [0, 1], [late, late], [late + 5, late + 5]))
+    assert not is_feasible(Schedule(far, [0, 1], [late, late], [late + 5, late + 6]))

@@ -35,13 +35,6 @@ def test_columns_become_read_only_int64():
             column[0] = 5
 
 
-def test_the_given_list_or_array_is_copied():
-    output = np.array([3, 4])
-    instance = Instance(**GOOD | {"output": output})
-    output[0] = 1
-    assert instance.output.tolist() == [3, 4]
-
-
 BROKEN = {
     "memory 0": ({"memory": 0}, "memory 0 must be between 1 and 1000000000"),
     "memory float": ({"memory": 10.0}, "memory 10.0 must be an integer"),
@@ -169,21 +162,8 @@ def test_digest_tells_every_column_apart_and_ignores_names():
 
 def test_a_law_is_given_whole_or_not_at_all():
     rule = "location, scale, freedom must be given together"
-    with pytest.raises(ValueError, match=f"location does not make a law: {rule}"):
+    with pytest.raises(ValueError, match=f"location does not make a distribution: {rule}"):
         Instance(**GOOD | {"scale": None, "freedom": None})
-
-
-def test_instances_without_a_law_keep_the_digest_that_files_of_theirs_state():
-    assert Instance("any", 10, [0, 1], [1, 2], [3, 4]).digest == "fccdb8ec1041"
-
-
-def test_promises_are_no_predictions():
-    promised = Instance(**GOOD)
-    assert promised.promises == promised.without_predictions().promises
-    assert promised.without_predictions().columns.keys() == {
-        *("arrival", "prompt", "output", "weight", "deadline", "first_by")
-    }
-    assert promised.without_promises().promises == ()
 
 
 def test_arrivals_do_not_move_away_from_dates_in_silence():

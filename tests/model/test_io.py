@@ -1,12 +1,19 @@
-"""Files: what is written is read back, and whatever else is read gives one line for people."""
+"""Files: what is written is read back, in one step; whatever else is read gives one line."""
 
+import gzip
 import json
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from typing import Annotated, ClassVar, Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from processes import PATIENCE
+from pydantic import Field
 
 from ratiolab.model import (
     FormatError,
@@ -16,6 +23,8 @@ from ratiolab.model import (
     write_instance,
 )
 from ratiolab.model.instance import LARGEST
+from ratiolab.model.validation import Integers, Strict, absent, read_file, validated
+from ratiolab.papers.witness import read_witness
 
 GOOD = {
     "format": "ratiolab-instance/1",
@@ -274,3 +283,124 @@ def test_any_json_gives_an_instance_or_a_format_error(data):
 @given(st.text(st.sampled_from('0123-.,\r\n\t "\x1c\u2028xe'), max_size=40))
 def test_any_table_gives_an_instance_or_a_format_error(rows):
     read_or_format_error(("arrival,prompt,output\n" + rows).encode(), "x.csv")
+
+
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "x.json"
+    write_instance(Instance("old", 2, [0], [1], [1]), path)
+    old = path.read_bytes()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_instance(Instance("new", 2, [0], [1], [1]), path)
+    assert path.read_bytes() == old
+    assert [file.name for file in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_a_write_creates_its_folder_and_leaves_one_readable_file(tmp_path):
+    path = tmp_path / "new" / "folder" / "x.json"
+    write_instance(Instance("a", 2, [0], [1], [1]), path)
+    write_instance(Instance("b", 2, [0], [1], [1]), path)
+    assert list(path.parent.iterdir()) == [path]
+    assert read_instance(path).name == "b"
+    assert path.stat().st_mode & 0o444 == 0o444
+
+
+def test_what_is_no_regular_file_is_written_to_and_never_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_instance(Instance("x", 2, [0], [1], [1]), pipe)
+    assert b"ratiolab-instance/1" in os.read(reader, 1000)
+    os.close(reader)
+    assert pipe.is_fifo()
+    with pytest.raises(IsADirectoryError):
+        write_instance(Instance("x", 2, [0], [1], [1]), tmp_path)
+
+
+def test_a_link_keeps_pointing_where_it_did(tmp_path):
+    (tmp_path / "target.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("target.json")
+    write_instance(Instance("new", 2, [0], [1], [1]), tmp_path / "link.json")
+    assert (tmp_path / "link.json").is_symlink()
+    assert read_instance(tmp_path / "target.json").name == "new"
+
+
+def test_a_path_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "x.json"
+    with pytest.raises(OSError) as caught:
+        write_instance(Instance("x", 2, [0], [1], [1]), path)
+    assert caught.value.filename == str(path)
+
+
+def test_compressed_text_is_told_by_its_content_not_by_its_name(tmp_path):
+    path = tmp_path / "instance.csv"
+    path.write_bytes(gzip.compress(b"arrival,prompt,output\n0,1,2\n"))
+    assert read_instance(path, 5).output.tolist() == [2]
+
+
+class Cat(Strict):
+    kind: Literal["cat"]
+    lives: Annotated[int, Field(ge=1, le=9)]
+
+
+class Dog(Strict):
+    kind: Literal["dog"]
+    name: str = absent()
+
+
+class House(Strict):
+    nouns: ClassVar[dict[str, str]] = {"steps": "floor {}: steps", "pets": "pet {}:"}
+
+    format: Literal["house/1"]
+    steps: Integers = absent()
+    pets: list[Annotated[Cat | Dog, Field(discriminator="kind")]] = absent()
+    rooms: dict[str, list[int]] = absent()
+    mood: Literal["calm", "loud"] = "calm"
+    share: float = 0.5
+
+
+def test_the_first_of_a_million_wrong_values_ends_the_reading() -> None:
+    with pytest.raises(ValueError) as caught:
+        validated(House, {"format": "house/1", "steps": ["x"] * 10**6})
+    assert str(caught.value) == "floor 0: steps 'x' must be an integer"
+
+
+def test_a_file_is_named_before_what_is_wrong_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "house.json"
+    path.write_text('{"format": "house/1", "mood": "x\\ny"}')
+    with pytest.raises(FormatError) as caught:
+        read_file(path, "house/1", House)
+    assert str(caught.value) == f"{path}: mood 'x\\ny' must be one of calm, loud"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "line 1: is not JSON"),
+        ('{"format": "ratiolab-witness/1", "claim": "a", "claim": "b"}', "key 'claim' stands"),
+        ('{"format": "ratiolab-witness/1", "claim": NaN}', "NaN is not a number of JSON"),
+        ('{"format": "ratiolab-witness/1"}', "claim is missing"),
+        ('{"format": "ratiolab-witness/1", "claim": 5}', "claim 5 must be a string"),
+    ],
+)
+def test_a_broken_witness_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
+) -> None:
+    monkeypatch.setattr("ratiolab.papers.witness.folder", lambda: tmp_path)
+    (tmp_path / "w.json").write_text(text)
+    with pytest.raises(FormatError) as caught:
+        read_witness("w")
+    assert str(caught.value).startswith(f"{tmp_path / 'w.json'}: {message}")
+
+
+def test_the_library_is_imported_by_readers_alone() -> None:
+    code = (
+        "import sys, ratiolab.model, ratiolab.studies, ratiolab.hindsight, ratiolab.papers.witness;"
+        "sys.exit('pydantic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 0

@@ -1,10 +1,17 @@
-"""A name that nothing has is answered by the nearest ones and the command that lists all."""
+"""Names that nothing has, streams of random numbers, and Ctrl-C in compiled code."""
 
+import re
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
 import pytest
 from command_line import run
 
 import ratiolab
-from ratiolab.model.names import nearest, unknown
+from ratiolab.model.interrupts import heard
+from ratiolab.model.names import nearest
+from ratiolab.model.streams import Purpose, stream
 from ratiolab.online import POLICIES
 
 MINE = ratiolab.Instance("mine", 6, [0, 0], [1, 1], [2, 4])
@@ -13,19 +20,6 @@ MINE = ratiolab.Instance("mine", 6, [0, 0], [1, 1], [2, 4])
 def test_a_name_spelled_in_another_way_is_alone_the_nearest():
     assert nearest("MC_SF", POLICIES) == ["mc-sf"]
     assert nearest("volume restart", POLICIES) == ["volume-restart"]
-
-
-@pytest.mark.parametrize(("typed", "meant"), [("vllm", "vllm-fcfs"), ("restart", "kill-restart")])
-def test_a_part_of_a_name_is_near_to_it(typed, meant):
-    assert meant in nearest(typed, POLICIES)
-
-
-def test_few_names_are_all_told_and_of_many_the_three_nearest():
-    assert unknown("kind", "x", ["a", "b"]) == "kind 'x' is unknown; known are a, b"
-    assert unknown("kind", "x", []) == "kind 'x' is unknown"
-    told = unknown("policy", "sarathy", POLICIES, "ratiolab policies")
-    assert "sarathi" in told
-    assert len(told) < 120
 
 
 @pytest.mark.parametrize(
@@ -77,3 +71,70 @@ def test_keys_and_files_are_taken_where_policies_and_instances_are(tmp_path):
 def test_what_is_neither_is_refused_with_the_way_to_make_one(call, rule):
     with pytest.raises(ValueError, match=rule):
         call()
+
+
+PURPOSES = get_args(Purpose)
+CODE = Path(__file__).parents[2] / "ratiolab"
+
+
+def test_streams_of_different_purposes_seeds_and_numbers_differ():
+    given = [
+        (seed, purpose, *which)
+        for seed in (0, 1)
+        for purpose in PURPOSES
+        for which in ((), (0,), (1,))
+    ]
+    drawn = {tuple(stream(*each).integers(2**62, size=2).tolist()) for each in given}
+    assert len(drawn) == len(given)
+
+
+def test_what_a_purpose_draws_is_pinned():
+    """It depends on its own word alone, so a new purpose changes none of these."""
+    drawn = {purpose: int(stream(7, purpose).integers(1000)) for purpose in PINNED}
+    assert drawn == PINNED
+    assert int(stream(7, "instance").integers(1000)) == int(np.random.default_rng(7).integers(1000))
+
+
+PINNED = {"instance": 944, "predictions": 342}
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [((0, "weather"), "unknown"), ((-1, "ties"), "at least"), ((0, "ties", -1), "at least")],
+)
+def test_no_stream_without_a_known_purpose_and_a_seed(given, rule):
+    with pytest.raises(ValueError, match=rule):
+        stream(*given)
+
+
+MAKES = re.compile(
+    r"default_rng|RandomState|np\.random\.(seed|rand|random|normal|integers)\b|import random\b"
+)
+TESTS = Path(__file__).resolve().parents[1]
+
+
+def test_nothing_else_makes_a_generator():
+    """Neither the package, nor benchmarks, nor what several tests draw their cases with."""
+    folders = CODE, TESTS / "benchmarks", TESTS / "common"
+    found = [
+        path.name
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if MAKES.search(path.read_text("utf-8"))
+    ]
+    assert found == ["streams.py"]
+
+
+def fail(cause: BaseException | None) -> None:
+    raise SystemError("returned a result with an exception set") from cause
+
+
+def test_ctrl_c_behind_an_error_of_the_interpreter_is_raised_as_such():
+    with pytest.raises(KeyboardInterrupt), heard():
+        fail(KeyboardInterrupt())
+
+
+@pytest.mark.parametrize("cause", [None, ValueError("other")])
+def test_other_errors_of_the_interpreter_pass(cause):
+    with pytest.raises(SystemError), heard():
+        fail(cause)

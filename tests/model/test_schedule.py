@@ -1,11 +1,21 @@
-"""Costs of schedules against values worked out by hand and against literal sums."""
+"""Costs of schedules against values by hand and literal sums, and files of schedules."""
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ratiolab.model import Instance, Schedule
+from ratiolab.model import (
+    FormatError,
+    Instance,
+    Schedule,
+    read_schedule,
+    violations,
+    write_schedule,
+)
 
 EC1 = Instance("example-ec1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
 
@@ -21,11 +31,6 @@ EC1 = Instance("example-ec1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
 )
 def test_total_latency_of_the_three_schedules_of_example_ec1(starts, total):
     assert Schedule.from_starts(EC1, starts).total_latency == total
-
-
-def test_usage_of_the_optimal_schedule_of_example_ec1():
-    # t=1: 2+2+2; t=2: 3+3; t=3: 4 and request 4 enters with 2; then 3, 4, 5 alone.
-    assert Schedule.from_starts(EC1, [0, 0, 0, 2]).usage().tolist() == [0, 6, 6, 6, 3, 4, 5]
 
 
 def test_every_cost_of_a_schedule_with_an_eviction():
@@ -72,11 +77,6 @@ def test_semantics_of_preemption_that_are_none_are_named():
         Schedule.from_runs(EC1, [], "kill")
 
 
-def test_a_request_that_never_completes_has_completion_minus_one():
-    schedule = Schedule.from_runs(EC1, [(0, 0, 1), (2, 0, 2)])
-    assert schedule.completion.tolist() == [1, -1, -1, -1]
-
-
 def test_a_schedule_without_runs_holds_nothing():
     empty = Schedule.from_runs(EC1, [])
     assert empty.usage().tolist() == [0]
@@ -121,3 +121,134 @@ def test_usage_is_the_literal_sum_over_runs_and_rounds(schedule):
         if schedule.preemption == "swap":
             produced[run.request] += run.stop - run.start
     assert schedule.usage().tolist() == literal.tolist()
+
+
+def schedule_message(folder: Path, **changes) -> str:
+    instance = Instance("two", 9, [0, 1], [1, 2], [3, 2])
+    path = folder / "schedule.json"
+    write_schedule(Schedule.from_starts(instance, [0, 1]), path)
+    data = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({k: v for k, v in data.items() if v is not None}))
+    with pytest.raises(FormatError) as caught:
+        read_schedule(path, instance)
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def test_schedules_are_read_back(tmp_path):
+    instance = Instance("two", 9, [0, 1], [1, 2], [3, 2])
+    schedule = Schedule.from_runs(instance, [(0, 0, 2), (0, 2, 5), (1, 3, 5)])
+    write_schedule(schedule, tmp_path / "s.json")
+    again = read_schedule(tmp_path / "s.json", instance)
+    assert list(again.runs) == list(schedule.runs)
+    assert "preemption" not in (tmp_path / "s.json").read_text(), "as it was before there were two"
+    assert again.preemption == "restart"
+
+
+@pytest.mark.parametrize("preemption", ["recompute", "swap"])
+def test_schedules_that_keep_tokens_are_read_back_as_such(tmp_path, preemption):
+    instance = Instance("two", 9, [0, 1], [1, 2], [3, 2])
+    schedule = Schedule.from_runs(instance, [(0, 0, 2), (0, 2, 3), (1, 3, 5)], preemption)
+    write_schedule(schedule, tmp_path / "s.json")
+    again = read_schedule(tmp_path / "s.json", instance)
+    assert list(again.runs) == list(schedule.runs)
+    assert (again.preemption, again.total_latency) == (preemption, 3 + 4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"start": None}, "start is missing"),
+        ({"start": 5}, "start 5 must be a list"),
+        ({"start": [0, 1.0]}, "run 1: start 1.0 must be an integer"),
+        ({"stop": [3, True]}, "run 1: stop True must be an integer"),
+        (
+            {"stop": [10**30, 3]},
+            f"run 0: stop {10**30} must be at most 1000000000000",
+        ),
+        ({"request": [0]}, "request, start and stop must have one value for each run"),
+        ({"total_latency": 6}, "total_latency 6 is not that of the runs, 5"),
+        ({"total_latency": 5.0}, "total_latency 5.0 must be an integer"),
+        (
+            {"preemption": "kill"},
+            "preemption 'kill' must be one of restart, recompute, swap, pause",
+        ),
+        ({"release": [2, 3]}, "release belongs to preemption pause, not restart"),
+        ({"preemption": ["swap"]}, "preemption ['swap'] must be one of restart, recompute, swap"),
+        ({"extra": 1}, "unknown key 'extra'; known are instance, digest, request, start, stop, "),
+        ({"digest": "0" * 12}, "digest '000000000000' is not that of instance two, "),
+        ({"format": 7}, "format 7 must be 'ratiolab-schedule/1'"),
+    ],
+)
+def test_each_broken_rule_of_a_schedule_is_named(tmp_path, changes, expected):
+    assert schedule_message(tmp_path, **changes).startswith(expected)
+
+
+def test_a_missing_schedule_is_named_once(tmp_path):
+    with pytest.raises(FormatError) as caught:
+        read_schedule(tmp_path / "no.json", Instance("a", 2, [0], [1], [1]))
+    assert str(caught.value) == f"{tmp_path / 'no.json'}: No such file or directory"
+
+
+TWO = Instance("two", 10, [0, 0], [4, 1], [2, 3])
+# request 0 prefills in rounds 0 and 1, makes a token in each of rounds 2 and 3; request 1 starts in
+# round 0, is evicted with two tokens in round 2, and prefills 1 + 2 tokens again in rounds 3 and 4
+RUNS = ([0, 1, 1], [0, 0, 3], [4, 2, 6], "recompute")
+CHUNKED = Schedule(TWO, *RUNS, lead=[2, 0, 2], unfilled=[0, 0, 0])
+
+
+def test_a_lead_makes_no_token_and_holds_prompt_and_room_for_one():
+    assert violations(CHUNKED) == []
+    assert CHUNKED.made.tolist() == [2, 2, 1]
+    assert CHUNKED.kept.tolist() == [0, 0, 2]
+    assert CHUNKED.completion.tolist() == [4, 6]
+    assert CHUNKED.ttft.tolist() == [3, 1]
+    #         time 0  1      2      3  4      5  6
+    assert CHUNKED.usage().tolist() == [0, 5 + 2, 5 + 3, 5, 6 + 4, 4, 4]
+
+
+def test_memory_counts_the_lead():
+    tight = Schedule(TWO.replace(memory=6), *RUNS, lead=[2, 0, 2])
+    assert [str(v) for v in violations(tight)] == [
+        "memory: 8 tokens at round 2 exceed memory 6",
+        "memory: 10 tokens at round 4 exceed memory 6",
+    ]
+
+
+def test_tokens_are_computed_once_but_for_what_an_eviction_lost():
+    assert CHUNKED.prefilled.tolist() == [4, 1, 3]
+    # prompts and outputs are 10; the last token of each request is never computed, and of the
+    # evicted run 1 + 1 tokens were
+    assert CHUNKED.computed_tokens == 10 - 2 + 2
+
+
+def test_an_eviction_before_the_first_token_leaves_part_of_the_prompt():
+    columns = ([0, 0, 1], [0, 2, 3], [1, 4, 6], "recompute")
+    early = Schedule(TWO, *columns, lead=[1, 0, 0], unfilled=[3, 0, 0])
+    assert violations(early) == []
+    assert early.prefilled.tolist() == [1, 4, 1]
+    assert early.evictions == 1
+    assert early.ttft.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("lead", "unfilled", "rule"),
+    [
+        ([-1, 0, 2], [0, 0, 0], "lead"),
+        ([2, 0, 2], [1, 0, 0], "lead"),
+        ([2, 0, 2], [0, -1, 0], "lead"),
+        ([5, 0, 2], [0, 0, 0], "duration"),
+        ([0, 0, 2], [0, 0, 0], "duration"),
+    ],
+)
+def test_what_no_engine_can_do_is_named(lead, unfilled, rule):
+    found = violations(Schedule(TWO.replace(memory=90), *RUNS, lead=lead, unfilled=unfilled))
+    assert rule in {violation.rule for violation in found}
+
+
+def test_leads_survive_a_file_and_are_left_out_where_there_are_none(tmp_path):
+    path = tmp_path / "schedule.json"
+    write_schedule(CHUNKED, path)
+    again = read_schedule(path, TWO)
+    assert again.lead.tolist() == [2, 0, 2]
+    assert again.to_dict() == CHUNKED.to_dict()
+    assert "lead" not in Schedule.from_starts(TWO, [0, 4]).to_dict()

@@ -9,9 +9,11 @@ from scripted import SECRET, Scripted
 
 from ratiolab.model import Instance
 from ratiolab.online import (
+    NEVER,
     Decision,
     Information,
     InformationError,
+    PolicyError,
     simulate,
 )
 
@@ -88,20 +90,6 @@ def test_at_the_level_of_true_lengths_only_the_future_is_hidden():
 
 def test_the_walk_finds_the_lengths_that_worst_ties_keep_by_name():
     assert {fact for _, _, fact in leaks(SECRET, Information.NOTHING, "worst")} == {"output"}
-
-
-def test_the_walk_reaches_what_was_revealed():
-    seen = []
-    simulate(
-        SECRET,
-        Scripted(
-            information=Information.INTERVAL,
-            spy=lambda view, *rest: seen.append(numbers(reachable(view, *rest))),
-        ),
-    )
-    assert {5003, 101, 401, 1201} <= seen[0]
-    assert 1009 not in seen[0]
-    assert 1009 in seen[-1], "the output of a completed request is known"
 
 
 ALLOWED = {
@@ -200,26 +188,6 @@ def test_a_view_cannot_be_written_and_no_attempt_changes_a_run(information):
     assert "a view is read-only: '_refusal' cannot be deleted" in errors
 
 
-def test_time_does_not_go_back_even_for_those_who_write_past_the_view():
-    def rewind(view, setting, rng):
-        seen.append(view.now)
-        object.__setattr__(view, "now", 0)
-        object.__setattr__(view, "completed", ())
-
-    seen = []
-    rewound, honest = (simulate(SECRET, Scripted(spy=spy)) for spy in (rewind, None))
-    assert list(rewound.schedule.runs) == list(honest.schedule.runs)
-    assert seen == sorted(set(seen)), "the simulator keeps its own clock"
-
-
-def test_a_view_names_what_it_does_not_have():
-    def spy(view, setting, rng):
-        with pytest.raises(AttributeError, match="no attribute 'outputs'"):
-            view.outputs  # noqa: B018
-
-    simulate(SECRET, Scripted(spy=spy))
-
-
 def test_what_is_no_policy_is_refused_in_one_line():
     class Duck:
         name, information = "duck", Information.NOTHING
@@ -233,13 +201,83 @@ def test_what_is_no_policy_is_refused_in_one_line():
         simulate(SECRET, Duck())
 
 
-def test_without_intervals_the_bounds_are_what_every_request_satisfies():
-    seen = []
+TWO = Instance("two", 6, [0, 4], [1, 1], [3, 3])
 
-    def spy(view, setting, rng):
-        seen.append((view.lower[0], view.upper[0]))
 
-    bare = Instance("bare", 10, [0], [3], [2])
-    for instance in (bare, bare.replace(upper=[50])):
-        simulate(instance, Scripted(information=Information.INTERVAL, spy=spy))
-    assert seen == [(1, 7), (1, 7)]
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ({0: Decision(evict=[0])}, "round 0: evicts 0, which does not run"),
+        ({0: Decision([0]), 1: Decision(evict=[0, 0])}, "round 1: evicts 0, which does not run"),
+        ({0: Decision([1])}, "round 0: admits 1, which does not wait"),
+        ({0: Decision([0, 0])}, "round 0: admits 0, which does not wait"),
+        ({0: Decision([0]), 2: Decision([0])}, "round 2: admits 0, which does not wait"),
+        ({0: Decision([7])}, "round 0: admits 7, which does not wait"),
+        (
+            {4: Decision([0, 1])},
+            "round 6: 8 tokens in the next round exceed memory 6",
+        ),
+        ({0: Decision(wake=NEVER), 4: Decision(wake=NEVER)}, "round 4: 2 requests wait, nothing"),
+        ({0: Decision(wake=1.5)}, "round 0: asks to be woken at 1.5, which is no round"),
+        ({0: None}, "round 0: answers None, which is no Decision"),
+    ],
+)
+def test_an_illegal_decision_names_policy_round_and_rule(script, message):
+    with pytest.raises(PolicyError, match=f"^scripted, {message}"):
+        simulate(TWO, Scripted(script))
+
+
+def test_an_admission_that_overflows_at_once_is_refused():
+    crowd = Instance("crowd", 6, [0] * 4, [1] * 4, [3] * 4)
+    with pytest.raises(PolicyError, match="round 0: 8 tokens in the next round exceed memory 6"):
+        simulate(crowd, Scripted({0: Decision([0, 1, 2, 3])}))
+
+
+@pytest.mark.parametrize(
+    ("information", "column"),
+    [
+        (Information.PREDICTION, "predicted"),
+        (Information.REFINED, "predicted"),
+        (Information.DISTRIBUTION, "location"),
+    ],
+)
+def test_policies_that_read_predictions_need_their_columns(information, column):
+    message = f"two: policy scripted reads predicted lengths, but the instance has no .*'{column}'"
+    with pytest.raises(ValueError, match=message):
+        simulate(TWO, Scripted(information=information))
+
+
+def evict_and_readmit(view):
+    if view.running:
+        return Decision(evict=list(view.running))
+    return Decision(sorted(view.waiting))
+
+
+@pytest.mark.parametrize("arrival", [4, 10**9])
+def test_evicting_and_readmitting_for_ever_is_reported_as_stalled(arrival):
+    simulation = simulate(TWO.replace(arrival=[0, arrival]), Scripted(evict_and_readmit))
+    assert simulation.outcome == "stalled"
+    assert simulation.total_latency is None
+    assert simulation.decisions < 20_000
+    runs = list(simulation.schedule.runs)
+    assert runs[:2] == [(0, 0, 1, False), (0, 2, 3, False)]
+    assert not any(run.completed for run in runs)
+
+
+def test_refusing_to_serve_while_asking_to_be_woken_is_stalled_too():
+    simulation = simulate(TWO, Scripted(lambda view: Decision()), patience=50)
+    assert (simulation.outcome, simulation.decisions) == ("stalled", 51)
+
+
+def one_at_a_time(view):
+    """Wants to be asked in every round."""
+    return Decision([] if view.running else list(view.waiting)[:1])
+
+
+def test_waiting_for_arrivals_is_not_stalling():
+    late = Instance("late", 6, [5, 1000, 10**9], [1, 1, 1], [3, 3, 3])
+    simulation = simulate(late, Scripted(one_at_a_time), patience=10)
+    assert simulation.outcome == "complete"
+    assert simulation.total_latency == 9
+    # at each start and the three rounds after it, but for the last, when nobody is left
+    assert simulation.decisions == 4 + 4 + 3

@@ -1,12 +1,19 @@
-"""Answers as often as the matrix says, and the compiled filter against the one in fractions."""
+"""What a classifier tells and when, and the compiled filter against the one in fractions."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scripted import SECRET, Scripted
 
 from ratiolab.model import Instance
-from ratiolab.online import make, simulate
+from ratiolab.online import (
+    Decision,
+    Information,
+    InformationError,
+    make,
+    simulate,
+)
 from ratiolab.online.policies.trail import Refined
 from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.theory.laws.bin_filter import (
@@ -34,27 +41,6 @@ def test_answers_follow_the_row_of_the_true_bin():
         assert (answers[:, 0] != answers[:, 1]).any(), "each token has a draw of its own"
 
 
-LASTING = [(0.9, 1.0), (0.0, 0.2), (0.7, 0.5), (1.0, 1.0), (0.0, 0.0)]
-
-
-@pytest.mark.parametrize(("correlation", "changes"), LASTING)
-def test_errors_that_last_are_as_frequent_as_errors_that_do_not(correlation, changes):
-    classifier = Classifier.spreading(3, 0.5, 60, correlation, changes)
-    told = np.array([classifier.answers(60, np.random.default_rng(s)) for s in range(4000)])
-    for true, tokens in ((2, (0, 7, 20)), (1, (21, 40)), (0, (41, 59))):
-        for token in tokens:
-            shares = [np.mean(told[:, token] == bin_) for bin_ in range(3)]
-            # five standard deviations of a share
-            np.testing.assert_allclose(shares, classifier.confusion[true], atol=0.04)
-
-
-@pytest.mark.parametrize(("correlation", "changes"), LASTING)
-def test_what_is_said_of_the_first_tokens_knows_nothing_of_how_many_follow(correlation, changes):
-    classifier = Classifier.spreading(4, 0.5, 40, correlation, changes)
-    short, long = (classifier.answers(n, np.random.default_rng(3)).tolist() for n in (70, 90))
-    assert short[: 70 - 30] == long[: 70 - 30], "both are beyond the last bin"
-
-
 def mind_changing_rate(classifier, outputs, rng):
     """The share of tokens whose answer differs from the last one in the same true bin."""
     same = changed = 0
@@ -80,11 +66,6 @@ def test_errors_of_neighbours_are_as_correlated_as_asked_for():
         assert rate == pytest.approx(changes / 2, abs=0.01)
     never = coin.spreading(2, 1.0, 2, 1.0)
     assert mind_changing_rate(never, [9, 50], np.random.default_rng(1)) == 0
-
-
-def test_a_classifier_that_is_never_wrong_counts_the_bins_down():
-    classifier = Classifier.spreading(bins=4, spread=0.0, longest=8)
-    assert classifier.answers(10, np.random.default_rng(0)).tolist() == [3] * 5 + [2, 2, 1, 1, 0]
 
 
 def told(answers, corrected, bins, spread, longest, at_once):
@@ -122,32 +103,6 @@ def test_the_compiled_filter_is_the_filter_in_fractions(corrected, bins, spread,
     assert told(answers, corrected, bins, spread, longest, at_once=True) == one_by_one[-1:]
 
 
-def test_an_answer_that_the_filter_excludes_stands_alone():
-    # Never wrong, the printed filter moves upwards and soon excludes every answer.
-    estimates = told([2, 2, 1, 1, 0, 0], False, 3, 0.0, 6, at_once=False)
-    assert estimates == pytest.approx([5, 3, 3, 1, 1])  # middles of the bins that are named
-
-
-def test_refined_predictions_are_better_than_the_classifier_alone_and_than_the_printed_filter():
-    """Mean absolute errors of what TRAIL ranks by, over lengths up to 512 and all tokens."""
-    classifier = Classifier.spreading(10, 0.4, 512)
-    rng = np.random.default_rng(1)
-    errors = {"alone": [], True: [], False: []}
-    for _ in range(12):
-        output = int(rng.integers(60, 512))
-        answers = classifier.answers(output, rng).tolist()
-        remaining = output - np.arange(1, output)
-        weights = classifier.confusion.T / classifier.confusion.sum(axis=0)[:, None]
-        alone = weights @ (51.2 * (np.arange(10) + 0.5))
-        errors["alone"] += np.abs(alone[answers[1:]] - remaining).tolist()
-        for corrected in (True, False):
-            found = told(answers, corrected, 10, 0.4, 512, at_once=False)
-            errors[corrected] += np.abs(np.array(found) - remaining).tolist()
-    mean = {kind: np.mean(values) for kind, values in errors.items()}
-    assert mean[True] < 0.6 * mean["alone"]
-    assert mean[True] < 0.6 * mean[False]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -171,35 +126,58 @@ def test_remaining_lengths_need_tokens_that_are_kept(key):
         simulate(instance, make(key), preemption="restart")
 
 
-def test_a_request_past_its_limit_is_not_preempted_and_before_it_is():
-    """Memory 12: request 0 (s = 1, o = 10, predicted 10) and at round 6 request 1 (s = 4, o = 1).
+def signals_seen(instance, decide, seed=3):
+    """What a run has told of each request, by request and number of answers, at every question."""
+    told = {}
 
-    At round 6 request 0 has 6 tokens and 4 to go; it would hold 1 + 7 beside 4 + 1 > 12. With C = 1
-    it may be preempted until it has 10; with C = 0.6 until it has 6: too late.
-    """
-    instance = Instance("two", 12, [0, 6], [1, 4], [10, 1], predicted=[10, 1])
+    def spy(view, setting, rng):
+        for i, start in view.running.items():
+            tokens = view.generated[i] + view.now - start
+            if tokens:
+                assert len(view.signals[i]) == tokens + 1, "one for the prompt and for each token"
+                told[i] = tuple(view.signals[i])
+            else:
+                with pytest.raises(InformationError, match=f"signals of request {i} is not known"):
+                    view.signals[i]
 
-    def runs(c):
-        schedule = simulate(instance, make("sprpt", {"c": c})).schedule
-        return [(run.request, run.start, run.stop) for run in schedule.runs]
-
-    assert runs(1) == [(0, 0, 6), (1, 6, 7), (0, 7, 11)]
-    assert runs(0.6) == [(0, 0, 10), (1, 10, 11)]
-    assert runs(0.7) == runs(1)
+    policy = Scripted(decide, information=Information.REFINED, spy=spy)
+    simulate(instance, policy, seed=seed, preemption="recompute")
+    return told
 
 
-def test_the_refined_remaining_length_decides_and_not_the_first_prediction():
-    """Request 0 of 40 tokens is predicted at 12; request 1, s = 32, of 9 tokens comes at round 5.
+def in_turns(view):
+    """Somebody else in every third round, asked in every round."""
+    if view.running and view.now % 3:
+        return Decision()
+    running = list(view.running)
+    return Decision(sorted(set(view.waiting) - set(running))[:1], running if view.waiting else [])
 
-    Together they hold 9 + 35 = 44 tokens at round 8, all there is. By predictions request 0 has 4
-    to go and request 1 has 6; a classifier that is never wrong has seen that it is 32 and 6.
-    """
-    instance = Instance("two", 44, [0, 5], [1, 32], [40, 9], predicted=[12, 9])
 
-    def runs(policy):
-        schedule = simulate(instance, policy).schedule
-        return [(run.request, run.start, run.stop) for run in schedule.runs]
+def test_a_classifier_answers_alike_whatever_the_schedule_and_whenever_it_is_asked():
+    instance = Instance("three", 400, [0, 2, 2], [5, 6, 7], [300, 200, 100], predicted=[9] * 3)
+    often = signals_seen(instance, in_turns)
+    rarely = signals_seen(instance, None)  # asked at arrivals and completions only
+    assert set(often) == {0, 1, 2}
+    assert rarely
+    for i, answers in rarely.items():
+        assert often[i][: len(answers)] == answers[: len(often[i])]
+    other = signals_seen(instance, in_turns, seed=4)
+    assert other[0] != often[0], "another seed, another classifier's luck"
 
-    assert runs(make("sprpt")) == [(0, 0, 40), (1, 5, 8), (1, 40, 46)]
-    refined = make("trail", {"bins": 44, "longest": 44, "spread": 0, "c": 1})
-    assert runs(refined) == [(0, 0, 8), (1, 5, 14), (0, 14, 46)]
+
+def test_a_classifier_says_of_a_length_what_its_bin_allows_and_no_more():
+    """Two outputs in one bin: whoever sees the answers cannot tell them apart."""
+    base = Instance("one", 4000, [0], [5], [1900], predicted=[9])
+    short, long = base, base.replace(output=[2000])
+    told = [signals_seen(one, lambda view: Decision(list(view.waiting))) for one in (short, long)]
+    # bins of 512: the last one as long as 1537 or more remain, in both for 1900 - 1536 tokens
+    common = 1900 - 1536 + 1
+    assert told[0][0][:common] == told[1][0][:common]
+    assert told[0][0][:1000] != told[1][0][:1000]
+
+
+def test_refined_predictions_need_a_classifier():
+    policy = Scripted(information=Information.REFINED)
+    policy.classifier = None
+    with pytest.raises(ValueError, match="policy scripted reads refined predictions but has no"):
+        simulate(SECRET, policy)

@@ -102,38 +102,6 @@ def test_boundaries_are_the_sums_over_what_the_schedule_does(clock, preemption):
         assert (simulation.times[delivered - 1] < simulation.arrivals)[delivered > 0].all()
 
 
-@pytest.mark.parametrize("key", ["fcfs", "mc-sf", "a-min", "alpha-protection", "sorted-f"])
-def test_in_its_own_rounds_a_clocked_run_is_a_run_in_unit_rounds(key):
-    for seed in range(60):
-        clocked = simulate(drawn(seed), make(key), seed=seed, clock=CLOCKS["everything"])
-        unit = simulate(clocked.schedule.instance, make(key), seed=seed)
-        assert ended(unit) == ended(clocked)
-
-
-@pytest.mark.parametrize("key", ["fcfs", "h-sf", "a-max"])
-def test_batches_of_one_tick_are_unit_rounds(key):
-    """Nobody-there rounds are skipped, so latencies agree while rounds need not."""
-    clock = BatchTime(fixed=0.5, tick=0.5)
-    for seed in range(60):
-        clocked = simulate(drawn(seed), make(key), seed=seed, clock=clock)
-        unit = simulate(drawn(seed), make(key), seed=seed)
-        seconds = clocked.times[clocked.schedule.completion]
-        assert (seconds / 0.5).tolist() == unit.schedule.completion.tolist()
-
-
-def test_two_requests_by_hand():
-    # Ticks of 1 s: arrivals at 1 s and 4 s; fixed 1, prefill 0.5, decode 0.25, kv 0.125.
-    clock = BatchTime(1, 0.5, 0.25, 0.125, tick=1)
-    two = Instance("two", 20, [1, 4], [2, 4], [3, 1])
-    simulation = simulate(two, make("fcfs"), clock=clock)
-    # Batch 0 prefills 2 tokens: 2 s, until 3. Batch 1 decodes and reads 3: 1.625 s, until 4.625.
-    # Batch 2 decodes and reads 4, and prefills 4 tokens of request 1: 1 + 0.25 + 0.5 + 2.
-    assert simulation.times.tolist() == [1, 3, 4.625, 8.375]
-    assert simulation.schedule.instance.arrival.tolist() == [0, 2]
-    assert ended(simulation) == [(0, 0, 3), (1, 2, 3)]
-    assert simulation.arrivals.tolist() == [1, 4]
-
-
 @pytest.mark.parametrize(
     ("preemption", "last"),
     [
@@ -153,15 +121,6 @@ def test_what_a_resumed_run_costs_by_hand(preemption, last):
     assert durations[1] == 1 + 0.25 + 0.125 * 2 + (0.75 * 2 if preemption == "swap" else 0)
     assert durations[2] == 1 + 0.25 + 0.125 * 3
     assert durations[3] == last[0]
-
-
-def test_the_clock_jumps_over_long_runs():
-    long = [10_000, 20_000, 30_000]
-    instance = Instance("long", 40_000, [0, 5, 9], [7, 7, 7], long)
-    simulation = simulate(instance, make("mc-sf"), clock=CLOCKS["hardware"])
-    assert simulation.decisions <= 20
-    assert len(simulation.times) == simulation.schedule.makespan + 1
-    assert simulation.times == pytest.approx(recomputed(simulation, LLAMA2_70B_2XA100), rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import reference_engines as literal
-from drawn import MANY, drawn, ended, in_two, word
+from drawn import MANY, drawn, in_two, word
 
 from ratiolab.model import Instance, violations
 from ratiolab.online import PolicyError, make, simulate
@@ -107,13 +107,6 @@ def test_a_batch_takes_what_the_literal_loop_adds_up(case, seeds):
         assert simulation.times.tolist() == pytest.approx([float(time) for time in times])
 
 
-def test_with_the_last_victim_vllm_keeps_the_order_of_arrival():
-    for seed in range(40):
-        one = simulate(drawn(seed), make("vllm-fcfs", {"batch": 3, "tokens": 0}))
-        other = simulate(drawn(seed), make("fcfs", {"batch": 3}), preemption="recompute")
-        assert ended(one) == ended(other), seed
-
-
 def test_a_prompt_in_chunks_waits_for_its_first_token_and_makes_none_before():
     """By hand: 5 prompt tokens, two a batch, make the first of 3 tokens in the third batch."""
     one = Instance("one", 9, [0], [5], [3], tick_seconds=1)
@@ -126,19 +119,6 @@ def test_a_prompt_in_chunks_waits_for_its_first_token_and_makes_none_before():
     assert row["latency"] == pytest.approx(sum(seconds))
     spans = over_time(done, bins=5)
     assert float((spans["throughput"] * (spans["end"] - spans["begin"])).sum()) == pytest.approx(3)
-
-
-def test_victims_differ():
-    """Without it the comparison above would say little of them."""
-    runs = {
-        victim: [
-            ended(simulate(drawn(seed), make("vllm-fcfs", {"victim": victim})))
-            for seed in range(40)
-        ]
-        for victim in VICTIMS
-    }
-    for one in VICTIMS:
-        assert all(runs[one] != runs[other] for other in VICTIMS if other != one)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,12 @@
 """Every number that is given to a parameter is refused, or the policy serves an instance."""
 
 from contextlib import suppress
-from itertools import islice
-from math import isclose, sqrt
 from typing import Literal, get_origin
 
 import pytest
 
 from ratiolab.model import Instance
 from ratiolab.online import POLICIES, make, simulate
-from ratiolab.online.policies.kill_restart import whole_caps
 from ratiolab.online.registry import parameters_of
 
 SMALL = Instance(
@@ -42,25 +39,6 @@ def test_a_policy_refuses_an_extreme_parameter_or_serves_with_it(key, name):
     for text in EXTREMES:
         with suppress(ValueError):
             simulate(SMALL, make(key, {name: text}), patience=300)
-
-
-@pytest.mark.parametrize("base", [1.5, 2.25, 13.807])
-@pytest.mark.parametrize(("lower", "prompt", "shift"), [(1, 0, 0.0), (3, 7, 0.4), (20, 1, 0.9)])
-def test_caps_are_the_whole_numbers_below_the_geometric_sequence(base, lower, prompt, shift):
-    grown = []
-    for step in range(60):
-        area = base ** (2 * (step + shift)) * lower * (prompt + lower)
-        grown.append(int((sqrt(prompt**2 + 4 * area) - prompt) / 2 + 1e-6))
-    caps = list(islice(whole_caps(base, lower, prompt, shift), 12))
-    for cap, other in zip(caps, dict.fromkeys(grown), strict=False):
-        assert isclose(cap, other, rel_tol=1e-9)
-
-
-def test_caps_are_all_whole_numbers_for_a_base_near_one_and_soon_above_all_memory_for_a_huge_one():
-    assert list(islice(whole_caps(1 + 1e-10, 3, 2), 50)) == list(range(3, 53))
-    first, second, third = islice(whole_caps(1e308, 3), 3)
-    assert first == 3
-    assert 2**62 <= second < third
 
 
 @pytest.mark.parametrize("key", ["kill-restart", "gsa", "gba", "volume-restart"])

@@ -1,6 +1,5 @@
 """Kill-and-restart: caps, grants, both ways to fill places, and its fluid latency."""
 
-from itertools import islice
 from math import log, sqrt
 
 import numpy as np
@@ -33,24 +32,6 @@ def test_it_obeys_the_laws_of_a_policy(policy):
 def test_a_base_that_does_not_grow_is_refused(base):
     with pytest.raises(ValueError, match="base"):
         KillRestart(base)
-
-
-def test_whole_caps_are_the_caps_of_the_theory_rounded_down():
-    for lower, prompt, base, shift in [(1, 0, 1.5, 0), (3, 0, 2, 0.4), (2, 7, 1.3, 0.9)]:
-        exact = theory.geometric_caps(lower, 1000, base, prompt, shift)
-        expected = sorted({int(cap + 1e-9) for cap in exact} - {0})
-        assert list(islice(whole_caps(base, lower, prompt, shift), len(expected))) == expected
-
-
-def test_a_cap_that_is_a_whole_number_is_kept():
-    assert list(islice(whole_caps(3.0, 7), 12)) == [7 * 3**k for k in range(12)]
-
-
-def test_a_killed_run_lasts_its_cap_and_the_next_one_the_next_cap():
-    instance = Instance("long", 20, [0, 0], [2, 2], [9, 1], lower=[1, 1])
-    runs = simulate(instance, KillRestart(2.0, "none")).schedule.runs
-    # c (2 + c) = 3, 12, 48, 192: c = 1, 2.6, 6, 12.9; 6 is whole, the others are rounded down
-    assert [run.stop - run.start for run in runs if run.request == 0] == [1, 2, 6, 9]
 
 
 def test_grants_never_exceed_memory():

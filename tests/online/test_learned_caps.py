@@ -13,10 +13,8 @@ from ratiolab.model import Instance
 from ratiolab.model.footprint import held, volume
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.online.pacing.cap_plan import NODES, PROMPTS, CapPlan, spread
-from ratiolab.online.pacing.survival import Survival
+from ratiolab.online.pacing.cap_plan import NODES, PROMPTS, spread
 from ratiolab.online.policies.learned_caps import NEWS, PATIENCE
-from ratiolab.testing import assert_lawful
 
 
 class Literal(Paced):
@@ -150,36 +148,6 @@ def test_rounds_in_which_nothing_can_start_are_skipped(policy):
     instance = Instance("skip", 2_000, [0] * n, rng.integers(20, 60, n), output)
     simulation = simulate(instance, make(policy))
     assert simulation.decisions < 0.5 * simulation.schedule.makespan
-
-
-def test_it_obeys_the_laws_of_a_policy():
-    for seed in range(25):
-        assert_lawful(make("learned-caps"), drawn(seed, most_requests=6), seed)
-
-
-def plan_for(lengths, memory=400, *, keeps=False):
-    """A plan for a known law without prompts."""
-    survival = Survival(memory)
-    for length in lengths:
-        survival.saw(0, length, True)
-    survival.learn(0)
-    ended = sorted(volume(0, length) for length in lengths)
-    return CapPlan(survival, [0] * 9, ended, 1, memory, keeps=keeps)
-
-
-def test_two_lengths_far_apart_are_told_apart_by_a_kill_at_the_first():
-    plan = plan_for([1] * 900 + [60] * 100)
-    assert plan.next_cap(0, 0) == 1
-    assert plan.next_cap(0, 1) >= 60
-
-
-def test_lengths_that_are_nearly_equal_are_never_killed_before_them():
-    assert plan_for([*range(40, 61)] * 30).next_cap(0, 0) >= 60
-
-
-def test_kept_tokens_allow_caps_that_lost_ones_do_not():
-    lengths = [*range(1, 61)] * 20
-    assert plan_for(lengths, keeps=True).next_cap(0, 0) < plan_for(lengths).next_cap(0, 0)
 
 
 def test_it_learns_to_kill_after_the_first_of_two_lengths():

@@ -11,11 +11,9 @@ from drawn import drawn
 
 from ratiolab.model import Instance
 from ratiolab.online import Decision, Information, Policy, make, simulate
-from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
+from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import (
     intervals,
-    isolated_latency,
-    jain,
     over_time,
     per_request,
     summary,
@@ -53,18 +51,6 @@ def test_two_requests_by_hand_in_rounds():
     assert figures["completed"] == 1
 
 
-@pytest.mark.parametrize(
-    ("preemption", "wasted", "prefill"), [("recompute", 1, 1 + 1 + 2), ("swap", 0, 1 + 1)]
-)
-def test_two_requests_by_hand_when_tokens_are_kept(preemption, wasted, prefill):
-    simulation = simulate(TWO, make("fcfs"), preemption=preemption)
-    frame, figures = per_request(simulation), summary(simulation)
-    assert frame["latency"].tolist() == [3, 5]
-    assert frame["waiting"].tolist() == [0, 2]
-    assert frame["wasted_tokens"].tolist() == [0, wasted]
-    assert (figures["wasted_tokens"], figures["prefill_tokens"]) == (wasted, prefill)
-
-
 def test_two_requests_by_hand_in_seconds():
     # Boundaries 1, 3, 4.625, 8.375, see the test of the clock; request 1 arrives at 4.
     clock = BatchTime(1, 0.5, 0.25, 0.125, tick=1)
@@ -85,16 +71,6 @@ def test_two_requests_by_hand_in_seconds():
     assert summary(simulation)["mean_memory"] == pytest.approx(
         (3 * 2 + 4 * 1.625 + (5 + 5) * 3.75) / 7.375
     )
-
-
-@pytest.mark.parametrize("clock", [None, LLAMA2_70B_2XA100])
-def test_a_request_takes_alone_what_a_run_of_it_alone_takes(clock):
-    for prompt, output in ((0, 1), (3, 1), (5, 7), (0, 4)):
-        one = Instance("one", 50, [4], [prompt], [output], tick_seconds=0.001)
-        simulation = simulate(one, make("fcfs"), clock=clock)
-        found = isolated_latency(one.prompt, one.output, clock)[0]
-        assert per_request(simulation)["latency"][0] == pytest.approx(found)
-        assert summary(simulation)["mean_slowdown"] == pytest.approx(1)
 
 
 CLOCKS = [None, BatchTime(0.5, 0.1, 0.05, 0.01, tick=0.4)]
@@ -173,11 +149,6 @@ class Asked(Policy):
         return lambda view: Decision(admit=list(view.waiting))
 
 
-def test_jain_is_one_for_equals_and_one_nth_for_one_alone():
-    assert jain(np.array([3.0, 3, 3])) == pytest.approx(1)
-    assert jain(np.array([0.0, 0, 0, 5])) == pytest.approx(1 / 4)
-
-
 def test_intervals_cover_the_mean_as_often_as_they_say():
     rng = np.random.default_rng(1)
     values = rng.normal(10, 2, (300, 30))
@@ -187,11 +158,3 @@ def test_intervals_cover_the_mean_as_often_as_they_say():
     assert 0.88 < covered < 0.98
     assert found["mean"].to_numpy() == pytest.approx(values.mean(axis=1))
     assert found.equals(intervals(frame, ["case"], resamples=400))
-
-
-def test_one_run_has_a_mean_and_no_interval():
-    frame = pd.DataFrame({"policy": ["a", "b", "b"], "name": "z", "x": [1.0, 2.0, float("nan")]})
-    found = intervals(frame, ["policy"])
-    assert found["mean"].tolist() == [1, 2]
-    assert found["runs"].tolist() == [1, 1]
-    assert found["low"].isna().all()

@@ -5,7 +5,7 @@ import reference_mlfq
 from drawn import drawn, in_two
 from round_by_round import serve
 
-from ratiolab.model import Instance, violations
+from ratiolab.model import violations
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import clock_of
 
@@ -36,18 +36,6 @@ def test_every_run_is_that_of_the_lists(case, seeds):
         assert violations(simulation.schedule) == []
         evicting += simulation.schedule.preemptions > 0
     assert evicting > len(seeds) / 12
-
-
-def test_a_long_prompt_skips_the_first_queues_and_is_overtaken():
-    """By hand: prompts of 8 and 1, slices of 1, 2, 4, ...; the long one joins the queue of 8.
-
-    Both start; in the second round they would hold 13 tokens, and the long one is behind.
-    """
-    two = Instance("skip", 11, [0, 0], [8, 1], [3, 2])
-    parameters = {"slice": 1, "prompt": 1, "patience": 0}
-    joining = simulate(two, make("mlfq", parameters)).schedule
-    assert joining.completion.tolist() == [4, 2]
-    assert simulate(two, make("fcfs")).schedule.completion.tolist() == [3, 5]
 
 
 def test_the_default_cost_of_a_prompt_is_that_of_the_measured_clock():

@@ -8,7 +8,7 @@ from drawn import drawn
 from test_laws import VARIANTS, word
 
 from ratiolab.model import Instance, Schedule, violations
-from ratiolab.online import POLICIES, Decision, Policy, make, simulate
+from ratiolab.online import Decision, Policy, make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import summary
 
@@ -104,14 +104,6 @@ def test_pausing_changes_no_run_only_what_has_to_be_prefilled(case):
         assert prefilled[1] <= prefilled[0]
 
 
-def test_what_keeps_tokens_may_pause_and_what_counts_on_their_loss_may_not():
-    for policy in map(make, POLICIES):
-        if policy.name in ("learned-caps", "volume-restart"):
-            continue  # their caps evict to free memory, which a pause does not
-        keeps = "recompute" in policy.semantics and not policy.budget
-        assert ("pause" in policy.semantics) == keeps, policy.name
-
-
 class Scripted(Policy):
     """Answers by round; asks again in every round."""
 
@@ -181,14 +173,6 @@ def test_who_gives_up_memory_first_is_named_or_was_paused_last(drop, gone):
     assert releases == {gone: 6, 1 - gone: 8}
 
 
-def test_a_request_that_stops_and_goes_on_at_once_has_not_been_evicted():
-    one = Instance("one", 9, [0], [2], [5])
-    done, _ = played(one, {0: Decision([0]), 2: Decision([0], [0])})
-    assert with_releases(done.schedule) == [(0, 0, 2, 2), (0, 2, 5, 5)]
-    assert (done.schedule.preemptions, done.schedule.evictions) == (1, 0)
-    assert done.schedule.prefilled.tolist() == [2, 0]
-
-
 TWO = Instance("two", 9, [0, 0], [2, 1], [5, 6])
 
 
@@ -205,41 +189,3 @@ def test_the_judge_knows_how_long_a_cache_may_stay(runs, releases, rules):
     columns = np.array(runs).T
     schedule = Schedule(TWO, *columns, "pause", releases)
     assert {violation.rule for violation in violations(schedule)} == rules
-
-
-def test_a_cache_may_not_stay_beside_the_run_that_took_it_over():
-    schedule = Schedule(TWO, [0, 0, 1], [0, 3, 5], [3, 5, 11], "pause", [4, 5, 11])
-    assert [str(violation) for violation in violations(schedule)] == [
-        "release: the cache of request 0 stays until round 4, not 3..3",
-        "memory: 11 tokens at round 4 exceed memory 9",
-    ]
-
-
-def test_no_cache_stays_under_other_semantics():
-    columns = np.array([(0, 0, 3), (1, 3, 9), (0, 9, 11)]).T
-    for semantics in ("recompute", "swap"):
-        found = violations(Schedule(TWO, *columns, semantics, [6, 9, 11]))
-        assert [str(violation) for violation in found] == [
-            "release: the cache of request 0 stays until round 6, not 3..3"
-        ]
-
-
-def test_preemption_costs_nothing_while_memory_lasts():
-    """Without pausing more of it costs more; with it that is so only when memory runs out."""
-    rng = np.random.default_rng(5)
-    columns = np.sort(rng.integers(0, 900, 150)), rng.integers(1, 10, 150), rng.integers(1, 60, 150)
-    wasted = {}
-    for memory in (150, 200):
-        instance = Instance("busy", memory, *columns, predicted=columns[2])
-        for semantics in ("recompute", "pause"):
-            wasted[memory, semantics] = [
-                simulate(
-                    instance, make("sprpt", {"c": c, "batch": 4}), preemption=semantics
-                ).schedule.wasted_tokens
-                for c in (0, 0.5, 1)
-            ]
-    for memory in (150, 200):
-        never, early, always = wasted[memory, "recompute"]
-        assert never < early < always
-    assert wasted[200, "pause"] == [0, 0, 0]
-    assert 0 < max(wasted[150, "pause"]) < min(wasted[150, "recompute"][1:])

@@ -99,22 +99,6 @@ def test_rounds_above_the_limit_are_those_of_one_literal_draw_a_round(alpha, bet
     assert above > 5
 
 
-def test_the_drawn_instances_provoke_evictions():
-    """Without overflow and eviction the comparison would say little."""
-
-    def with_evictions(key, **parameters):
-        policy = make(key, parameters)
-        runs = (simulate(drawn(seed), policy, patience=ROUNDS) for seed in range(INSTANCES))
-        return sum(run.schedule.evictions > 0 for run in runs)
-
-    assert with_evictions("fcfs") > 60
-    assert with_evictions("a-min", ties="worst") > 60
-    assert with_evictions("a-ell", ties="index") > 60
-    assert with_evictions("mc-sf", lengths="predicted") > 15
-    assert with_evictions("mc-sf", lengths="upper") == 0
-    assert with_evictions("a-max", ties="worst") == 0
-
-
 def sets_of(instance, schedule, lengths):
     """What started in every round in which some waited, and the largest set that could have."""
     jobs = reference.jobs_of(instance)
@@ -139,24 +123,3 @@ def test_h_sf_by_cardinality_starts_a_largest_set_with_least_prompts_in_every_ro
         assert schedule.evictions == 0
         for started, largest in sets_of(instance, schedule, "true"):
             assert (len(started), sum(job.prompt for job in started)) == largest, seed
-
-
-def test_on_equal_prompts_the_prefix_of_h_sf_is_a_largest_set():
-    for seed in range(80):
-        instance = drawn(seed, most_requests=8, longest=6)
-        instance = instance.replace(prompt=[int(instance.prompt.min())] * len(instance))
-        schedule = simulate(instance, make("h-sf")).schedule
-        for started, (most, _) in sets_of(instance, schedule, "true"):
-            assert len(started) == most, seed
-
-
-def test_a_max_with_one_interval_starts_a_largest_set_as_printed():
-    for seed in range(60):
-        instance = drawn(seed, most_requests=8, longest=6)
-        instance = instance.replace(
-            prompt=[int(instance.prompt.min())] * len(instance),
-            upper=[int(instance.output.max())] * len(instance),
-        )
-        schedule = simulate(instance, make("a-max"), seed=seed).schedule
-        for started, (most, _) in sets_of(instance, schedule, "upper"):
-            assert len(started) == most, seed

@@ -1,12 +1,19 @@
 """Policies on predicted laws, ranks, bits and classifiers: every run that of the literal rounds."""
 
+import numpy as np
 import pytest
 import reference
 import reference_predictions
-from drawn import drawn, ended, in_two, word
+from drawn import MANY, drawn, ended, in_two, word
+from reference_promises import rule_of
 
-from ratiolab.model import violations
+from ratiolab.hindsight import solve_promises
+from ratiolab.model import Instance, violations
+from ratiolab.model.promises import goodput
+from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
+from ratiolab.online.clock import BatchTime
+from ratiolab.ratio.choice import usable_policies
 
 INSTANCES, ROUNDS = 60, 400
 ONE_ROUND_AHEAD = [
@@ -124,22 +131,65 @@ def test_one_changed_rule_is_noticed(key, parameters, changed):
     assert any(found != expected for found, (expected, _) in runs)
 
 
-def test_sept_is_tie_without_tail_and_decay():
-    for seed in range(60):
-        without = make("tie", {"beta": 0, "gamma": 1})
-        assert ended(simulate(drawn(seed), make("sept"))) == ended(simulate(drawn(seed), without))
+KEYS = ("edf", "least-slack", "density")
+CASES = [(key, {"lengths": lengths}) for key in KEYS for lengths in ("true", "upper")]
 
 
-def test_exact_predictions_make_sprpt_srpt():
-    for seed in range(60):
-        instance = drawn(seed)
-        instance = instance.replace(predicted=instance.output)
-        for c in (1, 0.5):
-            runs = [ended(simulate(instance, make(key, {"c": c}))) for key in ("srpt", "sprpt")]
-            assert runs[0] == runs[1]
+def promised(seed: int) -> Instance:
+    """A drawn instance with dates around what its requests need, some columns left out."""
+    instance, rng = drawn(seed), stream(seed, "instance", 2)
+    n, output = len(instance), instance.output
+    columns = {
+        "deadline": np.maximum(1, instance.arrival + output + rng.integers(-2, 15, n)),
+        "first_by": np.maximum(1, instance.arrival + rng.integers(0, 12, n)),
+        "weight": rng.integers(1, 6, n),
+    }
+    for name in list(columns):
+        if rng.random() < 0.25:
+            del columns[name]
+    return instance.replace(**columns)
 
 
-def test_without_limit_srpt_is_no_worse_than_shortest_first_without_preemption_on_average():
-    kept = sum(simulate(drawn(seed), make("srpt")).total_latency for seed in range(150))
-    whole = sum(simulate(drawn(seed), make("mc-sf")).total_latency for seed in range(150))
-    assert kept < whole
+@in_two(MANY, 250)
+@pytest.mark.parametrize("case", CASES, ids=word)
+def test_the_event_driven_policy_makes_every_run_of_the_literal_one(case, seeds):
+    key, parameters = case
+    late = 0
+    for seed in seeds:
+        instance = promised(seed)
+        expected, complete = reference.serve(instance, rule_of(key, **parameters), 400)
+        simulation = simulate(instance, make(key, parameters), patience=400)
+        assert complete
+        assert ended(simulation) == expected, seed
+        if {"deadline", "first_by"} & set(instance.promises):
+            weights = 1 if instance.weight is None else instance.weight
+            late += goodput(simulation.schedule) < np.sum(weights * np.ones(len(instance)))
+    assert late > len(seeds) / 8
+
+
+def test_under_a_clock_the_order_alone_counts():
+    clock = BatchTime(fixed=0.5, prefill=0.25, decode=0.125, kv=0.0625, tick=1)
+    for seed in range(40):
+        instance = promised(seed)
+        for key in KEYS:
+            rule = rule_of(key, dated=False)
+            expected, *_ = reference.serve_by_clock(instance, rule, 400, "restart", clock)
+            assert ended(simulate(instance, make(key), clock=clock)) == expected, (seed, key)
+
+
+def test_no_policy_serves_more_in_time_than_the_proven_bound():
+    for seed in range(20):
+        instance = promised(seed)
+        if not {"deadline", "first_by"} & set(instance.promises):
+            continue
+        bound = solve_promises(instance, "goodput", method="certified").upper
+        for key in (*KEYS, "svf", "mc-sf"):
+            assert goodput(simulate(instance, make(key)).schedule) <= bound
+
+
+def test_tables_leave_out_policies_that_read_columns_which_are_not_there():
+    usable, skipped = usable_policies(drawn(1), None)
+    assert not {policy.name for policy in usable} & set(KEYS)
+    assert ("edf", "the instance has no column deadline or first_by") in skipped
+    with_dates = drawn(1).replace(deadline=[99] * len(drawn(1)))
+    assert set(KEYS) <= {policy.name for policy in usable_policies(with_dates, None)[0]}

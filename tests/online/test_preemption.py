@@ -8,10 +8,9 @@ import pytest
 import reference
 from drawn import MANY, drawn, ended, in_two, word
 
-from ratiolab.model import Instance, violations
+from ratiolab.model import violations
 from ratiolab.model.eviction import EVICTIONS, Preemption
-from ratiolab.online import Decision, Information, Policy, PolicyError, make, simulate
-from ratiolab.papers.gogineni2024.round_robin import serve
+from ratiolab.online import Decision, Information, Policy, make, simulate
 
 KEEPING = [name for name, each in EVICTIONS.items() if each.keeps_tokens and not each.stays]
 CASES = [
@@ -114,32 +113,6 @@ class Script(Policy):
 SEEN: dict[Script, list[tuple[int, dict[int, int]]]] = {}
 
 
-def test_a_view_says_what_a_request_kept_and_a_run_takes_what_is_left():
-    # Three tokens of five, then one, then the last one.
-    one = Instance("one", 9, [0], [2], [5])
-    script = Script(((0, (), (0,)), (3, (0,), ()), (4, (), (0,)), (5, (0,), ()), (6, (), (0,))))
-    simulation = simulate(one, script, preemption="recompute")
-    assert ended(simulation) == [(0, 0, 3), (0, 4, 5), (0, 6, 7)]
-    kept = [generated[0] for _, generated in SEEN[script]]
-    assert kept == [0, 0, 0, 0, 3, 3, 4]
-
-
-def test_restart_keeps_nothing():
-    one = Instance("one", 9, [0], [2], [5])
-    script = Script(((0, (), (0,)), (3, (0,), (0,))))
-    assert ended(simulate(one, script)) == [(0, 0, 3), (0, 3, 8)]
-    assert {generated[0] for _, generated in SEEN[script]} == {0}
-
-
-def test_kept_tokens_take_room_from_the_first_round_on():
-    # Request 0 resumes with two tokens beside request 1: 2 + 2 + 1 and 1 + 1 at round 3.
-    two = Instance("two", 6, [0, 0], [2, 1], [4, 1])
-    script = Script(((0, (), (0,)), (2, (0,), (0, 1))))
-    with pytest.raises(PolicyError, match="round 2: 7 tokens in the next round exceed memory 6"):
-        simulate(two, script, preemption="swap")
-    assert simulate(two.replace(memory=7), script, preemption="swap").total_latency == 4 + 3
-
-
 @pytest.mark.parametrize("key", ["a-min", "a-ell", "a-switch", "gsa", "kill-restart"])
 def test_policies_that_count_on_lost_tokens_refuse_to_keep_them(key):
     with pytest.raises(ValueError, match=f"{key}: preemption 'swap' must be one of restart"):
@@ -149,40 +122,6 @@ def test_policies_that_count_on_lost_tokens_refuse_to_keep_them(key):
 def test_unknown_semantics_are_refused():
     with pytest.raises(ValueError, match="preemption 'kill' must be one of restart, recompute, s"):
         simulate(drawn(0), make("fcfs"), preemption="kill")
-
-
-def test_a_policy_says_what_it_is_made_for():
-    @dataclass(frozen=True)
-    class Made(Script):
-        preemption: ClassVar[str] = "swap"
-
-    script = Made(((0, (), (0,)), (3, (0,), (0,))))
-    one = Instance("one", 9, [0], [2], [5])
-    assert simulate(one, script).preemption == "swap"
-    assert simulate(one, script, preemption="restart").preemption == "restart"
-
-
-@pytest.mark.parametrize(("key", "shortest_first"), [("rr", False), ("rr-sjf", True)])
-@pytest.mark.parametrize("quantum", [1, 2, 5])
-def test_one_at_a_time_round_robin_is_that_of_a_single_server(key, shortest_first, quantum):
-    # 100 + 101 tokens do not fit in 199: memory is one server
-    for seed in range(60):
-        lengths = np.random.default_rng(seed).permutation(np.arange(1, 20))[:6].tolist()
-        together = Instance("one server", 199, [0] * 6, [100] * 6, lengths, predicted=lengths)
-        schedule = simulate(together, make(key, {"quantum": quantum})).schedule
-        service = serve(lengths, shortest_first=shortest_first, quantum=quantum)
-        assert schedule.completion.tolist() == list(service.completion)
-        assert schedule.ttft.tolist() == list(service.ttft)
-
-
-def test_round_robin_preempts_nobody_while_nobody_waits():
-    # Both fit until request 2 arrives at round 4: request 0, the longest prediction, has had its
-    # slice and makes room for it; it returns when request 2 has ended.
-    instance = Instance("late", 22, [0, 0, 4], [1, 1, 6], [8, 7, 1], predicted=[8, 7, 1])
-    simulation = simulate(instance, make("rr-sjf", {"quantum": 3}))
-    assert ended(simulation) == [(0, 0, 8), (1, 0, 7), (2, 4, 5)]
-    simulation = simulate(instance.replace(memory=16), make("rr-sjf", {"quantum": 3}))
-    assert ended(simulation) == [(0, 0, 4), (1, 0, 7), (2, 4, 5), (0, 5, 9)]
 
 
 @pytest.mark.parametrize("key", ["fcfs", "sjf", "rr", "rr-sjf", "srpt", "sprpt", "trail"])

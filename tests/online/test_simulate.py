@@ -1,11 +1,22 @@
-"""Schedules derived by hand, from the papers' examples and from our own."""
+"""Schedules and figures of policies that are known by hand or by a formula."""
+
+from fractions import Fraction
+from itertools import combinations
+from statistics import mean, stdev
 
 import pytest
+import reference
 import reference_intervals
+from drawn import drawn
 
 from ratiolab.model import Instance
+from ratiolab.model.footprint import volume
 from ratiolab.online import PolicyError, make, simulate
 from ratiolab.online.policies.a_ell import prefers_a_ell
+from ratiolab.online.policies.gsa import GSA
+from ratiolab.online.policies.sorted_f import exact_batch
+from ratiolab.theory.laws.distributions import two_point, uniform
+from ratiolab.theory.rayleigh import amin
 
 
 def runs_of(instance, key, **parameters):
@@ -30,78 +41,6 @@ def test_chen_example_ec_1_starts_three_at_once_and_the_last_at_round_2(key):
     assert latency(instance, key) == 12
 
 
-def test_mc_benchmark_stops_at_the_first_misfit():
-    # The first alone: with the second, round 3 would hold 4 + 4 > 7, though the last would fit.
-    # At round 3 the second fits, 5 + 2 <= 7 at round 4, and nobody beside it. At round 4 the two
-    # others do: 3 + 2 + 2 at round 5, 4 + 3 at round 6.
-    instance = Instance("reversed", 7, [0] * 4, [1] * 4, [4, 3, 2, 1])
-    assert runs_of(instance, "mc-benchmark") == [(0, 0, 4), (1, 3, 6), (2, 4, 6), (3, 4, 5)]
-
-
-def test_a_min_evicts_the_smallest_bound_and_restarts_it_next_round():
-    # All three are believed to end at round 1. They hold 6 at round 2 and would hold 9 at round 3:
-    # the first of equals goes, and waits for the others to end.
-    instance = Instance("three", 6, [0] * 3, [0] * 3, [3] * 3)
-    runs = [(0, 0, 2), (1, 0, 3), (2, 0, 3), (0, 3, 6)]
-    assert runs_of(instance, "a-min", ties="index") == runs
-
-
-BOUNDS = Instance("bounds", 3, [2, 0, 0], [0] * 3, [2, 3, 2], lower=[2, 1, 1])
-"""At round 1 requests 1 and 2 would hold 4 > 3 in the next round: 1, the first of equals, goes."""
-
-
-def test_a_min_with_certified_bounds_believes_k_plus_1():
-    # Request 1 is now believed to need 2, as is request 0, which stands first in the file. Both
-    # together would hold 4 at round 4, so request 1 waits for round 3: 2 + 1, then 2, then 3.
-    runs = [(1, 0, 1), (2, 0, 2), (0, 2, 4), (1, 3, 6)]
-    assert runs_of(BOUNDS, "a-min", ties="index") == runs
-
-
-def test_a_min_with_printed_bounds_repeats_its_mistake():
-    # Request 1 is still believed to need 1: it starts at round 2, before and beside request 0, and
-    # is evicted again at round 3, where they would hold 4 at round 4.
-    runs = [(1, 0, 1), (2, 0, 2), (0, 2, 4), (1, 2, 3), (1, 4, 7)]
-    assert runs_of(BOUNDS, "a-min", ties="index", bound="printed") == runs
-
-
-def test_a_min_counts_who_has_outlived_its_bound():
-    # Request 0, believed to need 1, holds 2 at round 2 and 3 at round 3: beside it request 1 has
-    # no room at round 1 (2 + 2 > 3), nor at round 2 (3 + 2 > 3). It ends at round 3.
-    instance = Instance("outlived", 3, [0, 1], [0, 1], [3, 1])
-    assert runs_of(instance, "a-min") == [(0, 0, 3), (1, 3, 4)]
-
-
-def test_a_ell_evicts_after_exactly_l_tokens_and_serves_the_long_ones_last():
-    # Everybody for one round. Then requests 0 and 2 are known to need 3 = M: one at a time.
-    instance = Instance("l = 1", 3, [0] * 3, [0] * 3, [3, 1, 3], lower=[1] * 3, upper=[3] * 3)
-    runs = [(0, 0, 1), (1, 0, 1), (2, 0, 1), (0, 1, 4), (2, 4, 7)]
-    assert runs_of(instance, "a-ell", ties="index") == runs
-
-
-def test_a_ell_restarts_a_long_request_in_the_round_of_its_eviction():
-    # Both hold 3 at round 2; request 0 lacks one token, starts anew and is done at round 5.
-    instance = Instance("l = 2", 6, [0, 0], [1, 1], [3, 2], lower=[2, 2], upper=[3, 3])
-    assert runs_of(instance, "a-ell") == [(0, 0, 2), (1, 0, 2), (0, 2, 5)]
-
-
-def test_a_ell_lets_late_arrivals_pass_the_promoted():
-    # Request 0 is promoted at round 1, when request 1 arrives. The late one goes first and fills
-    # the memory at round 2 with 2 + 1 tokens; the promoted one starts after it.
-    instance = Instance("late", 3, [0, 1], [0, 2], [3, 1], lower=[1, 1], upper=[3, 3])
-    assert runs_of(instance, "a-ell") == [(0, 0, 1), (1, 1, 2), (0, 2, 5)]
-
-
-def test_fcfs_evicts_the_latest_arrival():
-    # 2 + 2 at round 1 fit, 3 + 3 at round 2 do not; request 1 returns when request 0 has ended.
-    instance = Instance("two", 5, [0, 0], [1, 1], [3, 3])
-    assert runs_of(instance, "fcfs") == [(0, 0, 3), (1, 0, 1), (1, 3, 6)]
-
-
-def test_sjf_evicts_the_longest_prediction():
-    instance = Instance("two", 5, [0, 0], [1, 1], [3, 3], predicted=[9, 2])
-    assert runs_of(instance, "sjf") == [(0, 0, 1), (1, 0, 3), (0, 3, 6)]
-
-
 def test_predictions_that_are_too_short_clear_everybody_for_ever():
     # Both start at round 0, would hold 6 > 4 at round 3, are cleared at round 2 and start at 3.
     instance = Instance("short", 4, [0, 0], [0, 0], [3, 3], predicted=[1, 1])
@@ -122,11 +61,6 @@ def test_nothing_is_said_to_loop_while_somebody_is_still_to_arrive():
     assert simulation.schedule.completion.tolist() == [-1, -1, 21]
     stops = [run.stop for run in simulation.schedule.runs if run.request == 0]
     assert stops == [2, 5, 8, 11, 14, 17, 20, 23, 26]
-
-
-def test_predictions_of_more_than_memory_do_not_wait_for_ever():
-    instance = Instance("long", 5, [0, 0], [1, 1], [2, 2], predicted=[10, 10])
-    assert runs_of(instance, "mc-sf", lengths="predicted") == [(0, 0, 2), (1, 2, 4)]
 
 
 @pytest.mark.parametrize(("upper", "chosen"), [(5, "a-min"), (6, "a-ell")])
@@ -182,3 +116,138 @@ def test_a_run_reports_what_was_run():
         "complete", 1, 2,
     )  # fmt: skip
     assert issubclass(PolicyError, RuntimeError)
+
+
+def fitting_subsets(jobs, memory):
+    for size in range(1, len(jobs) + 1):
+        for subset in combinations(jobs, size):
+            if reference.satisfies(0, memory, [], list(subset), lambda job: job.output):
+                yield subset
+
+
+def score(batch):
+    return reference.ratio_f(batch), -len(batch), sum(job.prompt for job in batch)
+
+
+def test_the_exact_batch_is_the_best_of_all_that_fit_and_the_greedy_one_sometimes_worse():
+    worse = 0
+    for seed in range(120):
+        instance = drawn(seed)
+        jobs = reference.jobs_of(instance)
+        best = min(map(score, fitting_subsets(jobs, instance.memory)))
+        shapes = [(job.index, job.prompt, job.output) for job in jobs]
+        assert score([jobs[i] for i in exact_batch(shapes, instance.memory)]) == best, seed
+        greedy = score(reference.greedy_batch(jobs, instance.memory))
+        assert greedy[:2] >= best[:2], seed
+        worse += greedy[0] > best[0]
+    assert 0 < worse < 30
+
+
+def test_sorted_f_is_far_ahead_of_shortest_first_when_short_outputs_have_wide_prompts():
+    """k wide requests of one token each, and then k narrow ones of two, which fit together.
+
+    Shortest first ends the wide ones at 1..k and the narrow ones at k + 2: k(k+1)/2 + k(k+2).
+    Sorted-F ends the narrow ones at 2 and the wide ones at 3..k+2: 2k + k(k+1)/2 + 2k.
+    """
+    k = 40
+    instance = Instance("wide", 2 * k, [0] * 2 * k, [2 * k - 1] * k + [0] * k, [1] * k + [2] * k)
+    shortest = simulate(instance, make("mc-sf")).total_latency
+    by_f = simulate(instance, make("sorted-f")).total_latency
+    assert (shortest, by_f) == (k * (k + 1) // 2 + k * (k + 2), k * (k + 1) // 2 + 4 * k)
+    assert Fraction(shortest, by_f) > 2
+    assert simulate(instance, make("svf")).total_latency == by_f
+
+
+def test_a_run_lasts_the_slice_of_its_phase_unless_it_ends():
+    for seed in range(100):
+        instance = drawn(seed)
+        runs = list(simulate(instance, GSA()).schedule.runs)
+        for i in range(len(instance)):
+            most = instance.memory - int(instance.prompt[i])
+            lasted = [run.stop - run.start for run in runs if run.request == i]
+            slices = [min(2**k, most) for k in range(len(lasted))]
+            assert lasted == [*slices[:-1], int(instance.output[i])]
+
+
+@pytest.mark.long
+def test_staggered_starts_come_close_to_what_the_volume_needs_and_common_peaks_do_not():
+    """Equal requests without prompt whose length is their last slice.
+
+    A phase of slice c needs n c (c + 1) / 2M rounds at least, n c**2 / M if all peak together.
+    """
+    memory, length, n = 640, 64, 4000
+    instance = Instance("equal", memory, [0] * n, [0] * n, [length] * n)
+    staggered = simulate(instance, GSA()).schedule.makespan
+    together = simulate(
+        instance.replace(lower=[1] * n), make("kill-restart", {"base": 2, "offset": "none"})
+    ).schedule.makespan
+    slices = [2**k for k in range(7)]
+    least = sum(n * volume(0, c) for c in slices) / memory
+    assert least <= staggered <= 1.15 * least  # whole rounds cost an eighth
+    assert together >= sum(n * c * c for c in slices) / memory
+    assert together > 1.7 * staggered
+
+
+@pytest.mark.parametrize("base", [1.0, float("nan"), float("inf")])
+def test_a_base_that_does_not_grow_is_refused(base):
+    with pytest.raises(ValueError, match="base"):
+        GSA(base)
+
+
+POLICY = make("a-min-fluid")
+
+
+@pytest.mark.parametrize(("prompt", "bound", "output"), [(0, 1, 3), (2, 3, 7), (5, 2, 2)])
+def test_a_run_with_bound_b_completes_j_tokens_with_chance_s_plus_b_over_s_plus_j(
+    prompt, bound, output
+):
+    """Lemma 1, for requests in a memory that never overflows; five standard deviations."""
+    n = 20_000
+    memory = n * (prompt + output)
+    instance = Instance("free", memory, [0] * n, [prompt] * n, [output] * n, lower=[bound] * n)
+    schedule = simulate(instance, POLICY).schedule
+    first = sum(run.start == 0 and run.completed for run in schedule.runs)
+    chance = (prompt + bound) / (prompt + output)
+    assert abs(first - n * chance) <= 5 * (n * chance * (1 - chance)) ** 0.5
+
+
+def test_an_eviction_at_age_a_raises_the_bound_to_a_plus_one():
+    evictions = 0
+    for seed in range(120):
+        instance = drawn(seed)
+        bound = {i: 1 if instance.lower is None else int(x) for i, x in enumerate(instance.output)}
+        if instance.lower is not None:
+            bound = dict(enumerate(instance.lower.tolist()))
+        runs = simulate(instance, POLICY, seed=seed).schedule.runs
+        for run in sorted(runs, key=lambda run: run.start):
+            age = run.stop - run.start
+            assert age >= bound[run.request]
+            bound[run.request] = age + 1
+            evictions += not run.completed
+    assert evictions > 100
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("lengths", "prompt", "printed_is_above"),
+    [(two_point(1, 4, Fraction(1, 5)), 0, True), (uniform(1, 5), 0, False)],
+    ids=str,
+)
+def test_its_latency_approaches_the_numerator_of_lemma_2(lengths, prompt, printed_is_above):
+    memory, n = 120, 12_000
+    outputs = [
+        k
+        for k, share in zip(lengths.lengths.tolist(), lengths.probabilities, strict=True)
+        for _ in range(int(n * share))
+    ]
+    instance = Instance("fluid", memory, [0] * n, [prompt] * n, outputs, lower=[1] * n)
+
+    def scaled(policy, seed):
+        return simulate(instance, policy, seed=seed).schedule.total_latency * 2 * memory / n**2
+
+    expected = float(amin.numerator(lengths.probabilities, 1, prompt))
+    found = [scaled(POLICY, seed) for seed in range(6)]
+    # Student's 99.9 % quantile with five degrees of freedom is 6.87.
+    assert abs(mean(found) - expected) < 6.87 * stdev(found) / 6**0.5 + 0.01 * expected
+    printed = scaled(make("a-min"), 0)
+    assert (printed > 1.1 * expected) if printed_is_above else (printed < 0.9 * expected)

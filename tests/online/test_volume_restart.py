@@ -1,6 +1,5 @@
 """Volume-restart against a literal version of it, and what its caps and its pace must obey."""
 
-import numpy as np
 import pytest
 from drawn import drawn, in_two
 from reference_paced import Paced
@@ -10,8 +9,6 @@ from ratiolab.model import Instance
 from ratiolab.model.footprint import volume
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
-from ratiolab.online.pacing.survival import Survival, longest_within
-from ratiolab.testing import assert_lawful
 
 
 class Literal(Paced):
@@ -58,11 +55,6 @@ def test_it_makes_every_run_of_the_literal_version(offset, mode, seeds):
     assert evictions > 10
 
 
-def test_it_obeys_the_laws_of_a_policy():
-    for seed in range(25):
-        assert_lawful(make("volume-restart"), drawn(seed, most_requests=6), seed)
-
-
 def test_runs_last_until_the_caps_are_used_up():
     # volume 1 at l = 1: with base 10 and no offset the caps are 1, 10, 100 in volume, 1, 4, 13 long
     policy = make("volume-restart", {"base": 10.0, "offset": "none"})
@@ -70,38 +62,6 @@ def test_runs_last_until_the_caps_are_used_up():
     assert [(r.start, r.stop) for r in simulate(instance, policy).schedule.runs] == [
         (0, 1), (1, 5), (5, 14),
     ]  # fmt: skip
-
-
-def test_a_request_draws_an_offset_of_its_own():
-    # base 16: first caps between 1 and 16 in volume, so a request of 5 tokens ends at once when its
-    # offset is above log_16 15
-    policy = make("volume-restart", {"base": 16.0})
-    n = 400
-    instance = Instance("many", 10_000, [0] * n, [0] * n, [5] * n)
-    runs = simulate(instance, policy).schedule.runs
-    killed = {run.request for run in runs if run.stop - run.start < 5}
-    assert abs(len(killed) / n - np.log(15) / np.log(16)) < 0.03
-
-
-def test_the_survival_curve_is_that_of_what_was_seen():
-    survival = Survival(6)
-    for above, age, ended in ((0, 1, True), (0, 3, False), (3, 4, True), (0, 2, True)):
-        survival.saw(above, age, ended)
-    survival.learn()
-    # reached: 3 at 1, 2 at 2, 1 at 3, 1 at 4; one ends at 1, one at 2, one at 4
-    alive = [1, 1 - 1 / 3.5, (1 - 1 / 3.5) * (1 - 1 / 2.5)]
-    assert np.exp(survival.log[:3]) == pytest.approx(alive)
-    assert survival.expected_volume(2, 0, 3) == pytest.approx(3 + alive[1] * 4 + alive[2] * 5)
-    # what it is known to outlive is certain
-    assert survival.expected_volume(2, 3, 3) == 3 + 4 + 5
-
-
-def test_lengths_within_a_volume():
-    for prompt in (0, 1, 7, 500):
-        for area in (1, 3, 10, 999, 10**6):
-            tokens = longest_within(prompt, area)
-            assert tokens == 1 or volume(prompt, tokens) <= area
-            assert volume(prompt, tokens + 1) > area
 
 
 def test_wrong_parameters_are_refused():

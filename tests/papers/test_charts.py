@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Callable
 from functools import cache
-from math import log
 
 import numpy as np
 import pytest
@@ -112,109 +111,6 @@ def test_a_curve_is_drawn_as_given() -> None:
     assert ax.get_ylim() == (0, 9)
     assert [text.get_text() for text in ax.texts] == ["here"]
     assert {tick % 1 for tick in ax.get_xticks()} == {0}
-
-
-def test_figure_1_has_the_exact_value_at_two_and_the_printed_fit() -> None:
-    left, right = drawn("figure 1").axes
-    u, exact = line(left, "exact")
-    assert (u[0], exact[0]) == (2, pytest.approx(5 / 4, abs=1e-12))
-    printed = line(left, "printed")[1]
-    assert printed[0] == pytest.approx(0.2555 * log(2.2793) + 1.1587)
-    assert (line(left, "trace")[1] >= exact).all()
-    assert np.allclose(line(right, "printed fit")[1], abs(printed - exact))
-
-
-def test_with_prompts_the_quotient_passes_the_printed_bound() -> None:
-    (ax,) = drawn("prompts").axes
-    bound, none = line(ax, "printed")[1], line(ax, "exact maximum, s = 0")[1]
-    assert (none <= bound).all()
-    assert line(ax, "exact maximum, s = 16 u")[1][-1] > bound[-1]
-
-
-def test_figure_2_is_tight_without_prompts_and_exceeded_with_them() -> None:
-    left, right = drawn("figure 2").axes
-    alpha, printed = line(left, "A_min, printed")
-    assert np.allclose(printed, (3 - alpha) / 2)
-    assert (line(right, "A_ℓ, exact")[1] > line(right, "A_ℓ, printed")[1]).all()
-    stars = [float(ax.texts[0].xy[0]) for ax in (left, right)]
-    assert stars[0] == pytest.approx((3 - 5**0.5) / 2)
-    assert 1 / 4 < stars[1] < stars[0]
-
-
-def test_theorem_2_prints_a_lower_bound_above_every_supremum() -> None:
-    (ax,) = drawn("theorem 2").axes
-    inverse, printed = line(ax, "printed Theorem 2")
-    assert np.allclose(printed, (1 + np.sqrt(inverse)) / 2)
-    every, two = line(ax, "exact supremum, all")[1], line(ax, "exact supremum, two")[1]
-    assert (printed > every).all()
-    assert (every > two).all()
-    assert two[-1] < (1 + 2**0.5) / 2
-
-
-def test_the_chart_of_all_policies_keeps_their_order() -> None:
-    (ax,) = drawn("policies").axes
-    servers, shuffled = line(ax, "A_max")[1], line(ax, "A_random")[1]
-    assert (servers > shuffled).all()
-    assert line(ax, "A_min as printed")[1][-1] > line(ax, "printed bound")[1][-1]
-    assert line(ax, "kill-restart, random")[1][0] < line(ax, "kill-restart:")[1][0]
-
-
-def test_no_policy_answers_the_adversary_better_than_is_possible() -> None:
-    (ax,) = drawn("theorem 4.1").axes
-    n, forced = line(ax, "forced by a sharper")
-    assert (forced >= np.sqrt(n - 1) / 3 * 8 / 9 - 1e-12).all()  # h = 2: 4h/(4h + 1)
-    met = line(ax, "mc-sf")[1]
-    assert (met >= forced[: len(met)] - 1e-12).all()
-
-
-def test_lower_bounds_stay_below_every_optimum_and_the_control_does_not() -> None:
-    (ax,) = drawn("lemma 4.7").axes
-    for label in ("Lemma 4.7", "improved"):
-        ratios, share = line(ax, label)
-        assert ratios.max() <= 1
-        assert share[-1] == 100
-    assert line(ax, "too much")[0].max() > 1
-
-
-def test_intervals_of_section_5_1_are_sorted_and_begin_above_one() -> None:
-    for ax, draws in zip(drawn("section 5.1").axes, (20, 80), strict=True):
-        low, high = ends(ax, "certified")
-        assert len(low) == draws
-        assert (np.diff(low) >= 0).all()
-        assert (low > 1).all()
-        assert (low < high).all()
-        assert np.allclose(line(ax, "certified")[1], low)
-
-
-def test_small_draws_are_never_better_than_the_optimum() -> None:
-    (ax,) = drawn("section 5.1, small").axes
-    n, ratios = line(ax, "a draw")
-    assert (ratios >= 1).all()
-    means = line(ax, "mean")
-    assert np.allclose(means[1], [ratios[n == k].mean() for k in means[0]])
-
-
-def test_the_corrected_response_time_ends_at_the_optimal_one_and_the_printed_below() -> None:
-    for ax in drawn("perfect").axes:
-        least = line(ax, "SRPT")[1][0]
-        assert line(ax, "corrected")[1][-1] == pytest.approx(least, rel=1e-8)
-        assert line(ax, "Lemma 1")[1].max() < least
-        low, high = ends(ax, "simulated")
-        exact = np.interp(shahout2025.TRIED, *line(ax, "corrected"))
-        assert ((low <= exact) & (exact <= high)).sum() >= 4  # of five 99 % intervals
-
-
-def test_memory_falls_with_less_preemption_in_figure_8() -> None:
-    _, memory = drawn("figure 8").axes
-    for load in ("0.5", "0.7", "0.9"):
-        assert (np.diff(line(memory, f"load {load}")[1]) > 0).all()
-
-
-def test_the_bars_of_appendix_a_have_their_values() -> None:
-    (ax,) = drawn("refinement").axes
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    widths = [patch.get_width() for patch in ax.patches]
-    assert names[int(np.argmin(widths))] == "posterior, likelihood"
 
 
 def test_a_table_of_verdicts_says_when_one_is_not_expected() -> None:

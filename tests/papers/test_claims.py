@@ -1,17 +1,18 @@
 """Every claim: its pinned verdict, a control that gets another one, a witness that can fail."""
 
 import json
+import re
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 import ratiolab.papers
-from ratiolab.papers import Claim, all_claims, run_claims, select, witness
+from ratiolab.papers import Claim, all_claims, papers, run_claims, select, witness
 from ratiolab.papers.claim import AGAINST, PROVED
 from ratiolab.papers.proof import read_proof
 
-files = Path(ratiolab.papers.__file__).parent
 CLAIMS = [pytest.param(claim, id=claim.id) for claim in all_claims()]
 RECHECKED = [pytest.param(c, id=c.id) for c in all_claims() if c.recheck is not None]
 
@@ -92,12 +93,6 @@ def test_a_proof_that_a_claim_points_to_can_be_read(paper: str, name: str) -> No
     assert len(proof.text) > 300
 
 
-def test_every_text_in_a_folder_of_proofs_is_pointed_to() -> None:
-    texts = {(p.parent.parent.name, p.stem) for p in files.glob("*/proofs/*.md")}
-    named = {(paper, name) if "/" not in name else tuple(name.split("/")) for paper, name in PROOFS}
-    assert texts <= named, sorted(texts - named)
-
-
 def test_nothing_is_called_proved_without_a_proof() -> None:
     claim = next(c for c in all_claims() if c.proof is not None)
     result = replace(claim.check(claim.claimed), scope=f"{PROVED} in a model")
@@ -117,21 +112,6 @@ def test_the_page_prints_each_proof_once_and_links_to_it() -> None:
     assert path == Path("verdicts.md")
     assert page.count("### Proof: chen2025/two_lengths") == 1
     assert page.count("(#proof-chen2025two_lengths)") == 2
-
-
-def test_claims_of_several_papers_have_an_index_and_a_page_each() -> None:
-    from ratiolab.papers.verdicts import claims_pages
-
-    reports = run_claims(select(ids=["jaillet2025/theorem-4-1", "chen2025/theorem-6-printed"]))
-    index, *pages = claims_pages(reports, Path("out/claims.md")).items()
-    assert index[0] == Path("out/claims.md")
-    assert "](claims/chen2025.md#chen2025theorem-6-printed) | " in index[1]
-    assert [path.as_posix() for path, _ in pages] == [f"out/claims/{key}.md" for key in KEYS]
-    assert "](ours.md#proof-oursa_min_square_root)" in pages[0][1]
-    assert "](../jaillet2025-section-5-1.md)" in pages[1][1]
-
-
-KEYS = ("chen2025", "jaillet2025")
 
 
 @pytest.mark.slow
@@ -197,3 +177,35 @@ def test_a_narrow_terminal_gets_lines_in_place_of_a_table() -> None:
     assert reports[0].claim.statement in statement
     assert reports[0].result.computed in computed
     assert headline == reports.headline
+
+
+FOLDER = Path(ratiolab.papers.__file__).parent
+
+
+def test_no_paper_names_another() -> None:
+    for paper, other in permutations(papers(), 2):
+        for path in (FOLDER / paper).rglob("*.py"):
+            assert f"ratiolab.papers.{other}" not in path.read_text(encoding="utf-8"), path
+
+
+def test_a_source_names_authors_place_and_version() -> None:
+    known = papers()
+    assert known["chen2025"].cite("Lemma 2") == "Chen, Ye, Zhou (2025), Lemma 2, arXiv 2508.14544v2"
+    assert known["chen2025"].title == "Chen, Ye, Zhou (2025), arXiv 2508.14544v2"
+    assert known["ours"].title == "This project"
+    assert known["zheng2026"].cite("abstract") == (
+        "Zheng et al. (2026), abstract, from a published summary, arXiv 2604.00499"
+    )
+
+
+def test_the_citation_names_every_paper_with_its_authors() -> None:
+    text = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    found = {}
+    for reference in text.split("references:")[1].split("  - type: ")[1:]:
+        families = re.findall(r"family-names: (\w+)", reference)
+        (year,) = re.findall(r"year: (\d+)", reference)
+        found[f"{families[0].lower()}{year}"] = reference, families
+    assert set(found) == set(papers()) - {"ours"}
+    for key, (reference, families) in found.items():
+        assert papers()[key].arxiv in reference
+        assert len(families) > 2 or "et al" not in papers()[key].authors

@@ -11,11 +11,15 @@ import pytest
 from quick_cells import quick_store
 
 from ratiolab.model import FormatError
-from ratiolab.papers import Experiment, experiments, redraw, reproduce
+from ratiolab.papers import Experiment, Finding, experiments, notebook, redraw, reproduce
 from ratiolab.papers.chen2025.experiments.latency import BY_MEMORY, FIGURES, POLICY
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.page import Page
+from ratiolab.papers.notebook import quick
+from ratiolab.papers.page import Head, Page
 from ratiolab.papers.page_table import kept_columns
+from ratiolab.papers.runs import Ratio, Runs, growth
+from ratiolab.report.plots.canvas import Chart
+from ratiolab.report.plots.experiments import panels
 from ratiolab.report.templating import unsigned
 from ratiolab.studies import Study
 from ratiolab.studies.run import run_study
@@ -280,3 +284,79 @@ def test_a_kept_table_has_what_differs_and_the_figures_asked_for() -> None:
         }
     )
     assert kept_columns(frame, ("y",)) == ["workload.n", "seed", "y", "version"]
+
+
+FRAME = pd.DataFrame(
+    {
+        "workload.label": "w",
+        "rate": [1, 1, 2, 2] * 2,
+        "policy.label": ["a"] * 4 + ["b"] * 4,
+        "seed": [0, 1, 0, 1, 1, 0, 1, 0],
+        "cost": [2.0, 4.0, 6.0, 8.0, 2.0, 1.0, 4.0, 3.0],
+    }
+)
+
+
+def test_ratios_are_paired_by_seed() -> None:
+    runs = Runs(FRAME, ("rate", "policy.label"))
+    ratio = runs.ratio((1, "a"), (1, "b"), "cost")
+    assert (ratio.mean, ratio.low, ratio.high) == (2, 2, 2)
+    assert ratio.side == 1
+    assert runs.values((1, "b"), "cost").to_dict() == {0: 1, 1: 2}
+
+
+def test_a_part_of_the_runs_has_shorter_places_and_series_over_an_axis() -> None:
+    runs = Runs(FRAME, ("workload.label", "rate", "policy.label"))
+    part = runs.at(**{"workload.label": "w"}, rate=2)
+    assert part.by == ["policy.label"]
+    assert part.mean("a", "cost") == 7
+    assert runs.levels("rate") == [1, 2]
+    series = Runs(FRAME, ["policy.label"]).series("a", "rate", "cost")
+    assert series.to_dict() == {1: 3, 2: 7}
+    assert growth(series) == pytest.approx(7 / 3)
+    assert growth(series.iloc[::-1]) == pytest.approx(3 / 7)
+
+
+def test_a_ratio_is_written_with_its_interval() -> None:
+    ratio = Ratio(1.2345, 1.1, 1.3)
+    assert str(ratio) == f"{ratio}" == "1.23 (1.10 to 1.30)"
+    assert f"{ratio:.4g}" == "1.234 (1.1 to 1.3)"
+    assert float(ratio) == 1.2345
+    assert [Ratio(1, low, high).side for low, high in ((0.8, 0.9), (0.9, 1.1))] == [-1, 0]
+
+
+FINDING = Finding("a < b|c", "1", "2", False, why="because")
+
+
+def chart() -> Chart:
+    return panels(1)[0]
+
+
+def test_quick_runs_the_quick_version_and_keeps_its_findings_and_charts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def study(_self: Experiment, *, quick: bool) -> Study:
+        asked.append(quick)
+        return Study("mine", ())
+
+    def run(study: Study, store: Store) -> pd.DataFrame:
+        assert study.name == "mine"
+        return pd.DataFrame({"cost": [1, 2]})
+
+    def page(frame: pd.DataFrame) -> Page:
+        return Page({"rows": len(frame)}, [FINDING], {"rates": chart})
+
+    mine = Experiment(__name__)
+    monkeypatch.setattr(Experiment, "page", lambda _self, frame: page(frame))
+    head = Head("mine", "A title", "a source", ("cost",))
+    monkeypatch.setattr(Experiment, "head", head)
+    monkeypatch.setattr(Experiment, "study", study)
+    monkeypatch.setattr(notebook, "experiments", lambda: {"mine": mine})
+    monkeypatch.setattr(notebook, "run_study", run)
+    found = quick("mine")
+    assert asked == [True]
+    assert repr(found) == "A title"
+    assert found.page.slots == {"rows": 2}
+    assert found.page.findings == [FINDING]

@@ -7,7 +7,6 @@ import jinja2
 import pytest
 
 from ratiolab.papers import Experiment, Finding, experiments
-from ratiolab.papers.markdown import grid
 from ratiolab.papers.page import Head, Page, read_template
 
 EXPERIMENTS = experiments()
@@ -43,13 +42,3 @@ def test_every_experiment_has_a_template_that_names_its_own_charts(experiment: E
     charts = re.findall(r"!\[[^]]+]\(([^)]+)\)", text)
     assert charts or experiment.name in TABLES_ALONE
     assert all(re.fullmatch(rf"{experiment.name}-[a-z]+\.png", chart) for chart in charts)
-
-
-def test_a_grid_has_rows_and_columns_by_heading() -> None:
-    table = grid(("a", "b"), {("x", 1): 10, ("y", 2): 20}, {"twice": 2, "half": 0.5}, _product)
-    assert table.splitlines()[0] == "| a | b | twice | half |"
-    assert table.splitlines()[2:] == ["| x | 1 | 20 | 5 |", "| y | 2 | 40 | 10 |"]
-
-
-def _product(row: int, column: float) -> float:
-    return row * column

@@ -1,4 +1,4 @@
-"""One instance, its optimum, all policies: what must hold between them."""
+"""One instance, its optimum or bounds, all policies: what must hold between them."""
 
 import dataclasses
 from fractions import Fraction
@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ratiolab.hindsight import bracket
 from ratiolab.model import Instance, violations
 from ratiolab.online import Policy, Simulation, make
-from ratiolab.ratio import compare, default_policies
+from ratiolab.ratio import RatioInterval, compare, default_policies
 from ratiolab.ratio.choice import usable_policies
 from ratiolab.report.tables import comparison_table
 from ratiolab.testing import instances
@@ -137,3 +138,33 @@ def test_ctrl_c_keeps_the_optimum_and_the_policies_that_had_run(
 def test_runs_must_be_positive() -> None:
     with pytest.raises(ValueError, match="runs 0 must be at least 1"):
         compare(TIGHT, runs=0)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(1, 10**6), st.integers(0, 10**6))
+def test_the_interval_holds_the_ratio_to_every_optimum_between_the_bounds(
+    cost: int, lower: int, width: int, step: int
+) -> None:
+    upper = lower + width
+    optimum = lower + step % (width + 1)
+    ratio = RatioInterval(Fraction(cost), lower, upper)
+    assert ratio.low <= Fraction(cost, optimum) <= ratio.high
+    assert not ratio.is_exact
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**4), st.integers(1, 10**4))
+def test_what_is_printed_is_still_proved(cost: int, lower: int, width: int) -> None:
+    ratio = RatioInterval(Fraction(cost, 7), lower, lower + width)
+    low, high = (Fraction(word) for word in str(ratio).strip("[]").split(", "))
+    assert low <= ratio.low <= ratio.high <= high
+    assert ratio.low - low < Fraction(2, 10**4)
+    assert high - ratio.high < Fraction(2, 10**4)
+
+
+def test_an_exact_ratio_is_one_number() -> None:
+    assert str(RatioInterval(Fraction(9), 5, 5)) == "1.8000"
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0, 5), (6, 5), (-1, 1)])
+def test_bounds_that_bracket_nothing_are_refused(lower: int, upper: int) -> None:
+    with pytest.raises(ValueError, match="1 <= opt_lower <= opt_upper"):
+        RatioInterval(Fraction(1), lower, upper)

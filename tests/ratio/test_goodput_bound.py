@@ -14,7 +14,7 @@ from test_mutated_files import changed_copies
 
 from ratiolab.evaluation.service import Service, Slo, goodput_proof, isolated_service
 from ratiolab.hindsight.certificates.certificate import InTimeCertificate
-from ratiolab.hindsight.certificates.certify_in_time import SLIP, in_time_value
+from ratiolab.hindsight.certificates.certify_in_time import in_time_value
 from ratiolab.hindsight.certificates.certify_promises import certify_promises
 from ratiolab.hindsight.certificates.effort import CertificateError
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
@@ -138,16 +138,6 @@ def test_any_prices_prove_a_bound() -> None:
         noisy = replace(proof, price=tuple(drawn_prices.astype(int).tolist()))
         best = most_in_time(instance, clock, "restart", ttft, latency)
         assert in_time_value(noisy, instance, 1) >= best
-
-
-def test_a_burst_against_one_deadline_is_a_knapsack() -> None:
-    """Ten equal requests of 1.25 s of work each, alone 2 s."""
-    ten = Instance("ten", 4, [0] * 10, [1] * 10, [2] * 10)  # 2 + 3 of 4 tokens: 1.25 s of work
-    proof = goodput_proof(Slo(latency=9), ten, None, "restart")
-    assert proof.bound == (9 * 10**12 + SLIP) // (125 * 10**10)
-    assert proof.in_rounds
-    stated = ten.replace(tick_seconds=0.5)  # rounds are counted whatever a tick is
-    assert certify_promises(proof, stated) == proof.bound
 
 
 def test_two_replicas_do_twice_the_work_and_no_split_serves_more() -> None:

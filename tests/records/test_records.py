@@ -1,6 +1,5 @@
 """Records prove what they say, are only ever replaced by better ones, and show any change."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -8,20 +7,14 @@ from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from recorded import EASY, NAME, better, bound, hard, strays, weak, with_text
 from regenerate import regenerate
 
 from ratiolab.hindsight import OptResult, bracket, solve
-from ratiolab.hindsight.certificates import certify_paths
 from ratiolab.hindsight.certificates.certificate import (
-    DualCertificate,
     FormulaCertificate,
-    PathCertificate,
-    path_certificate,
 )
-from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import FormatError, Instance, read_instance, write_instance
 from ratiolab.records import improve as improving
@@ -29,8 +22,7 @@ from ratiolab.records import store as storing
 from ratiolab.records.improve import Failure, Try, improve, instances, widest
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records, write_records
-from ratiolab.records.store import RecordStore, faults, merged
-from ratiolab.workloads.generators import generate
+from ratiolab.records.store import RecordStore, faults
 
 SHIPPED = Path(__file__).parents[2]
 
@@ -45,11 +37,6 @@ def test_the_library_is_what_its_recipes_draw() -> None:
         assert regenerate(instance.source).digest == instance.digest
     fixed = [r for r in known if not (r.family.startswith("model") or r.kind.startswith("trace"))]
     assert {len(recipe.build()) for recipe in fixed} == set(SIZES)
-
-
-def test_no_instance_is_in_the_library_twice() -> None:
-    digests = [recipe.build().digest for recipe in recipes()]
-    assert len(set(digests)) == len(digests)
 
 
 def test_shipped_records_are_of_shipped_instances_and_their_files_are_there() -> None:
@@ -148,12 +135,6 @@ def test_each_value_is_replaced_on_its_own(store: RecordStore) -> None:
     assert third.lower_by == "duals of cuts and memory"
     assert faults(store, third) == []
     assert strays(store) == []
-
-
-def test_a_record_of_another_instance_is_not_touched() -> None:
-    record = merged(NAME, None, bracket(EASY))
-    with pytest.raises(ValueError, match="the record is of digest"):
-        merged(NAME, record, weak())
 
 
 @pytest.mark.parametrize("column", HEADER)
@@ -292,90 +273,3 @@ def test_a_solve_begins_with_what_is_known_and_checks_it() -> None:
     claim = FormulaCertificate(instance.name, instance.digest, weak().upper + 1, "volume")
     with pytest.raises(ValueError, match="is claimed"):
         solve(instance, proven=claim)
-
-
-@pytest.mark.long
-def test_walks_go_on_from_those_of_a_proof_which_are_not_walked_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Its duals are checked; the bound of its walks counts when walks have proven it again."""
-    instance = generate("jaillet-model-1", 5, n_least=16, n_most=16)
-    result = solve(instance)
-    walked = result.certificate
-    assert isinstance(walked, PathCertificate)
-    limits: dict[str, Any] = {"time_limit": 0.0, "steps": 0}
-    with monkeypatch.context() as patched:
-        patched.setattr(certify_paths, "require_no_path", None)  # whoever walks them again fails
-        begun = solve(instance, guide=walked, **limits)
-        with pytest.raises(TypeError):
-            solve(instance, proven=walked, **limits)
-    assert begun.lower < result.lower
-    assert begun.certificate.source == DualCertificate.source
-    again = solve(instance, guide=walked, steps=2_000)
-    assert again.lower == again.upper == result.upper
-    notes = {stage.name: stage.note for stage in again.stages}
-    assert notes["cuts"] == "no cuts: the labelling loop goes on from a proof of its own"
-    wrong = replace(walked, value=walked.value + walked.duals.denominator)
-    with pytest.raises(ValueError, match="is claimed"):
-        solve(instance, guide=wrong, **limits)
-    with pytest.raises(ValueError, match=f"is not that of instance {hard().name}"):
-        solve(hard(), guide=walked, **limits)
-
-
-def test_a_try_goes_on_from_what_the_record_has(
-    store: RecordStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A proof by a walk that remembers nobody is a guide; one of duals is checked, and counts."""
-    instance = hard()
-    cuts = cut_bound(instance, rounds=2).certificate
-    walks = path_certificate(cuts, cuts.bound, 1, np.zeros(len(instance), np.int64), (0,))
-    store.keep("jaillet2025/hard", weak())
-    remembering = replace(walks, passes=(0, 1))
-    proofs = (cuts, {"proven"}), (walks, {"guide"}), (remembering, set[str]())
-    for certificate, names in proofs:
-        monkeypatch.setattr(
-            store, "certificate", lambda record, certificate=certificate: certificate
-        )
-        known = improving.work_of(store, "jaillet2025/hard", 1.0, 1).known
-        assert isinstance(known, dict)
-        assert {"proven", "guide"} & set(known) == names
-        assert all(known[name] is certificate for name in names)
-
-
-@pytest.mark.parametrize(("slots", "threads"), [(1, 2), (2, 1), (5, 1)])
-def test_a_try_has_the_cores_that_other_workers_leave(
-    store: RecordStore, monkeypatch: pytest.MonkeyPatch, slots: int, threads: int
-) -> None:
-    asked: list[int] = []
-
-    class Here:
-        def __init__(self) -> None:
-            self.slots = slots
-
-        def unordered(
-            self, call: object, works: Iterator[improving.Work], interruptible: bool
-        ) -> Iterator[object]:
-            asked.extend(work.threads for work in works)
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(improving, "threads_here", lambda: 2)
-    with pytest.raises(KeyboardInterrupt):
-        improve(store, 0.1, executor=Here())  # type: ignore[arg-type]
-    assert asked
-    assert set(asked) == {threads}
-
-
-def test_attempts_have_seeds_of_their_own(
-    store: RecordStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seeds = []
-
-    def noted(instance: Instance, **options: object) -> OptResult:
-        seeds.append(options.get("seed", 0))
-        return weak()
-
-    monkeypatch.setattr(improving, "solve", noted)
-    for _ in range(3):
-        name = "jaillet2025/hard"
-        store.keep(name, improving.attempt(improving.work_of(store, name, 1.0, 1)))
-    assert seeds == [0, 1, 2]

@@ -19,7 +19,6 @@ from ratiolab.model import Instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA3_8B_A100
 from ratiolab.report.evaluation_report import write_report
-from ratiolab.report.plots.pages import Pages, pages, width_of, wrapped
 
 NAME = "<b>a & b</b>"
 
@@ -165,25 +164,6 @@ def test_letters_that_latex_lacks_are_numbered_and_no_name_is_an_option(
     text = (tmp_path / "odd.tex").read_text(encoding="utf-8")
     assert len(re.findall(r"^\{\[\}2cm\] U\+03A9 é ", text, re.MULTILINE)) == len(made.rows)
     assert not re.search(r"(\\\\|rule)\s*[\[*]", text)
-
-
-def test_lines_are_wrapped_to_their_width() -> None:
-    words = "a paragraph of several words and " + "one-word-that-is-wider-than-the-line" * 3
-    lines = wrapped(words, 10, 2.0)
-    assert all(width_of(line, 10) <= 2.0 for line in lines)
-    assert "".join(lines).replace(" ", "") == words.replace(" ", "")
-
-
-def test_a_long_table_goes_on_with_its_header_on_the_next_page() -> None:
-    rows = [[f"p{i}", "nothing", "1.0", "2.0"] for i in range(150)]
-
-    def write(page: Pages) -> None:
-        page.heading("Many")
-        page.table(["policy", "knows", "mean latency", "at most"], [("all", rows)])
-
-    made = pages(write)
-    assert len(re.findall(rb"/Type /Page\b", made)) >= 3
-    assert made == pages(write)  # undated: the same report is the same file
 
 
 def test_other_formats_are_refused(made: Evaluation, tmp_path: Path) -> None:

@@ -59,12 +59,6 @@ def test_every_name_and_figure_is_whole_at_every_width(
             assert set(figures) <= set(row[1:])
 
 
-def test_at_eighty_columns_the_tail_of_tpot_is_still_there(made: Evaluation) -> None:
-    head = "".join(printed(made, 80).split())
-    assert "P99" in head
-    assert "TPOT" in head
-
-
 @pytest.mark.parametrize("ending", ["html", "md", "tex"])
 def test_every_report_has_the_cells_and_sentences_of_the_screen(
     made: Evaluation, table: Cells, ending: str, tmp_path: Path

@@ -1,18 +1,26 @@
-"""Pictures of schedules: what is drawn adds up to what the schedule costs."""
+"""Pictures of schedules and experiments: what is drawn adds up to what it shows."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import NDArray
 
 from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
-from ratiolab.report.plots import formats_of, picture, save
+from ratiolab.report.plots import picture, save
 from ratiolab.report.plots.canvas import FORMATS, save_all
+from ratiolab.report.plots.experiments import (
+    dots,
+    grouped_bars,
+    lines,
+    panels,
+)
 from ratiolab.report.plots.schedules import FEW, LOST, MANY
+from ratiolab.studies.frames import intervals
 from ratiolab.workloads.blocks import in_blocks
 from ratiolab.workloads.generators import generate
 
@@ -113,14 +121,6 @@ def test_many_requests_are_counted_and_the_area_is_the_total_latency() -> None:
     assert areas(run) == pytest.approx(int(instance.output.sum()), rel=0.02)
 
 
-def test_counts_share_one_scale_so_that_areas_compare() -> None:
-    instance = generate("uniform", 2, n=MANY)
-    panels = [(key, simulate(instance, make(key)).schedule) for key in ("mc-sf", "fcfs")]
-    lefts = picture(panels).axes[0::2]
-    assert len({ax.get_ylim() for ax in lefts[:2]}) == 1
-    assert len({ax.get_xlim() for ax in lefts[:2]}) == 1
-
-
 def test_a_picture_is_saved_in_one_step_and_alike_each_time(tmp_path: Path) -> None:
     panels = [("one", simulate(EVICTING, make("mc-sf")).schedule)]
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -134,12 +134,6 @@ def test_a_picture_is_saved_in_one_step_and_alike_each_time(tmp_path: Path) -> N
     with pytest.raises(ValueError, match="png, svg, pdf"):
         save(picture(panels), tmp_path / "picture.txt")
     assert len(list(tmp_path.iterdir())) == 2 * len(FORMATS)
-
-
-def test_formats_are_a_list_of_known_ones() -> None:
-    assert formats_of("pdf, svg,pdf") == ["pdf", "svg"]
-    with pytest.raises(ValueError, match="--format 'jpg' must be one of png, svg, pdf"):
-        formats_of("png,jpg")
 
 
 def test_every_panel_names_the_requests_in_the_order_of_the_first() -> None:
@@ -184,3 +178,51 @@ def test_paused_requests_are_drawn_with_the_memory_that_they_keep() -> None:
     assert areas(wedges) == schedule.usage().sum() == 3 + 4 + 5 + 5 + 5 + 6 + 7
     (legend,) = left.figure.legends
     assert "runs, then paused" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"n": [1, 1, 2, 2] * 2, "policy": ["a"] * 4 + ["b"] * 4, "v": [1, 2, 3, 4, 5, 6, 7, 9.0]}
+    )
+    table = intervals(frame, ["n", "policy"], "v")
+    figure, axes = panels(2)
+    lines(table, "n", "policy", axes[0], log_y=True)
+    assert [line.get_label() for line in axes[0].get_lines()] == ["a", "b"]
+    assert axes[0].get_lines()[1].get_ydata().tolist() == [5.5, 8.0]
+    grouped_bars(table, "n", "policy", axes[1])
+    assert sorted(patch.get_height() for patch in axes[1].patches) == [1.5, 3.5, 5.5, 8.0]
+    save(figure, tmp_path / "chart.png")
+    assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_line_breaks_where_a_label_has_no_value() -> None:
+    frame = pd.DataFrame({"n": [1000, 3000, 6000, 1000, 6000, 3000], "policy": list("aaabbc")})
+    _figure, (ax,) = panels(1)
+    lines(frame.assign(mean=2.0, low=1.0, high=3.0), "n", "policy", ax)
+    drawn = {line.get_label(): line.get_xydata() for line in ax.get_lines()}
+    assert [len(points) for points in drawn.values()] == [3, 3, 1]
+    assert np.isnan(drawn["b"][1, 1])
+    assert not np.isnan(drawn["a"]).any()
+    assert len({str(line.get_linestyle()) + line.get_color() for line in ax.get_lines()}) == 3
+    assert ax.xaxis.get_major_formatter()(6000, 0) == "6,000"
+
+
+def test_bars_stand_on_their_base_or_hang_from_it() -> None:
+    frame = pd.DataFrame({"n": [1, 2], "policy": "a", "mean": [1.5, 0.75], "low": 0.7, "high": 1.6})
+    _, (ax,) = panels(1)
+    grouped_bars(frame, "n", "policy", ax, base=1)
+    ends = [sorted(patch.get_bbox().intervaly.tolist()) for patch in ax.patches]
+    assert ends == [[1, 1.5], [0.75, 1]]
+
+
+def test_a_row_of_dots_has_a_point_for_every_label_that_has_a_value() -> None:
+    frame = pd.DataFrame({"row": list("xxy"), "policy": list("aba"), "mean": [1.0, 2, 1]})
+    _, (ax,) = panels(1)
+    dots(frame.assign(low=0.5, high=3), "row", "policy", ax, reference=1)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["x", "y"]
+    drawn = {line.get_label(): line.get_xydata() for line in ax.get_lines()}
+    assert drawn["a"][:, 0].tolist() == [1, 1]
+    assert drawn["b"][0, 0] == 2
+    assert np.isnan(drawn["b"][1, 0])
+    assert (drawn["a"][:, 1] < drawn["b"][:, 1]).all()  # no label hides another
+    assert ax.get_ylim() == (1.5, -0.5)

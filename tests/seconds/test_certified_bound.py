@@ -124,14 +124,6 @@ def test_floats_choose_the_duals_and_integers_agree_with_them(log, preemption, r
     assert claim.bound / 10**12 == pytest.approx(found, rel=1e-4)
 
 
-def test_a_growth_row_raises_the_bound_where_evictions_lose_tokens(log):
-    claim = seconds_certificate(log, LLAMA2_70B_2XA100, cells=400)
-    none = seconds_certificate(log, LLAMA2_70B_2XA100, "swap", cells=400)
-    assert min(claim.row) > 0
-    assert none.row == (0, 0)
-    assert claim.bound > 1.001 * none.bound
-
-
 def test_it_exceeds_the_bound_of_the_machine_and_no_policy_is_below_it(log):
     bound = seconds_certificate(log, LLAMA2_70B_2XA100).bound / 10**12
     assert bound > 1.02 * clock_lower_bound(log, LLAMA2_70B_2XA100)
@@ -146,22 +138,6 @@ def test_an_ascent_gains_and_never_loses(log):
     better = raised(parts, begin, lambda: next(steps))
     assert value(parts, better)[0] > value(parts, begin)[0] * 1.001
     assert raised(parts, begin, lambda: 1.0) is begin
-
-
-@pytest.mark.parametrize("row", [(0, 0), (100, 8)])
-@pytest.mark.parametrize("field", ["price", "decoding", "prefilled"])
-def test_slopes_are_those_of_the_value(log, field, row):
-    """Between ties, that is where all duals differ."""
-    rng = np.random.default_rng(1)
-    parts = parts_of(log, LLAMA2_70B_2XA100, refills=False, groups=2, row=row)
-    duals = in_closed_form(parts, horizon(parts) / 100, 100, share=0.5)
-    drawn = [x * rng.uniform(0.9, 1.1, x.shape) for x in duals[1:]]
-    duals = duals._replace(**dict(zip(duals._fields[1:], drawn, strict=True)))
-    first, slopes = value(parts, duals)
-    slope, x = getattr(slopes, field), getattr(duals, field)
-    step = 1e-7 * x * rng.choice([-1, 1], x.shape)
-    gain = value(parts, duals._replace(**{field: x + step}))[0] - first
-    assert gain == pytest.approx(float((slope * step).sum()), rel=0.01)
 
 
 def test_time_for_an_ascent_improves_the_certificate(log):

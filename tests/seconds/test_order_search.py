@@ -1,6 +1,5 @@
 """The search for a schedule in seconds: what it computes is what the simulator says."""
 
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +13,6 @@ from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policies.prefix import Order, PrefixPolicy
 from ratiolab.online.policy import Setting
 from ratiolab.ratio.clock_bound import clock_lower_bound
-from ratiolab.seconds.order_kernels import serve
 from ratiolab.seconds.order_search import (
     Planned,
     search_order,
@@ -74,28 +72,6 @@ def test_the_simulator_confirms_the_run_of_an_order_with_delays(seed: int) -> No
     assert compiled / picoseconds(1) == pytest.approx(total_seconds(run), rel=1e-12)
 
 
-def test_a_run_that_falls_behind_is_given_up() -> None:
-    timed = timed_of(drawn(5), CLOCKS[0])
-    known = served(timed, np.arange(len(timed.due)))
-    early = known._replace(sums=known.sums - 1)
-    assert serve(timed, early, known, 0, 0.5) == -1
-    assert serve(timed, early, known, 0, 1.5) > 0
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_run_goes_on_from_a_snapshot_as_from_the_beginning(seed: int) -> None:
-    instance, clock = drawn(seed, 200), CLOCKS[seed % len(CLOCKS)]
-    timed, rng = timed_of(instance, clock), np.random.default_rng(seed)
-    order = rng.permutation(len(instance))
-    known = served(timed, order)
-    for first in rng.integers(0, len(order), 8).tolist():
-        other = np.concatenate([order[:first], rng.permutation(order[first:])])
-        alone = served(timed, other)
-        new = deepcopy(known)._replace(order=other)
-        assert serve(timed, known, new, first, np.inf) == alone.total[-1] == new.total[-1]
-        assert new.began.tolist() == alone.began.tolist()
-
-
 @pytest.mark.parametrize("seed", [1, 4])
 def test_a_search_gains_and_stays_above_the_bound(seed: int) -> None:
     instance, clock = drawn(seed, 30), CLOCKS[1]
@@ -130,11 +106,6 @@ def test_an_evaluation_encloses_the_best_schedule_and_a_search_only_lowers_its_u
     assert searched.enclosure[0] == plain.enclosure[0] == plain.bounds["mean"]
     assert searched.enclosure[0] <= searched.enclosure[1] <= plain.enclosure[1]
     assert searched.to_dict()["best_schedule"] == list(searched.enclosure)
-
-
-def test_a_search_without_a_clock_is_refused() -> None:
-    with pytest.raises(ValueError, match="search needs a clock"):
-        evaluate(drawn(1), [make("fcfs")], search=1.0)
 
 
 def test_without_time_only_the_first_policy_is_simulated(monkeypatch):

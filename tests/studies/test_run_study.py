@@ -6,13 +6,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from ratiolab.hindsight.labelling import weights
 from ratiolab.model import Instance
 from ratiolab.online import simulate
 from ratiolab.studies import Cell, Study, read_study
-from ratiolab.studies.frames import with_bounds
+from ratiolab.studies.cell import Value
 from ratiolab.studies.run import compute, run_study
 from ratiolab.studies.store import Store
-from ratiolab.studies.tasks import TASKS, Task
+from ratiolab.studies.tasks import TASKS, Task, bounds
 from ratiolab.workloads.generators import generate
 
 TEXT = """
@@ -188,17 +189,6 @@ def test_outputs_carry_version_options_seeds_and_instances(study: Study, tmp_pat
     pd.testing.assert_frame_equal(pd.read_csv(store.table(study))[list(numbers)], numbers)
 
 
-def test_bounds_stand_beside_the_runs_on_their_instance(study: Study, tmp_path: Path) -> None:
-    runs = with_bounds(run_study(study, Store(tmp_path / "s"), workers=1))
-    assert len(runs) == 12
-    assert (runs["ratio_high"] >= runs["ratio_low"]).all()
-    assert (runs["opt_lower"] <= runs["total_latency"]).all()
-    kept = with_bounds(
-        pd.concat([runs.assign(preempted_as="swap"), runs.iloc[:0].assign(task="bound")])
-    )
-    assert kept["ratio_high"].isna().all()
-
-
 def test_a_failing_cell_is_named_and_the_others_are_kept(study: Study, tmp_path: Path) -> None:
     bad = Cell({**study.cells[0].fields, "policy": "sjf"} | {"seed": 99})
     bad = Cell({k: v for k, v in bad.fields.items() if not k.startswith("policy.")})
@@ -243,14 +233,45 @@ def test_a_study_runs_under_each_semantics_and_each_clock(tmp_path: Path) -> Non
     }
 
 
-def test_a_parameter_may_be_a_word_for_one_policy_and_a_number_for_another(tmp_path: Path) -> None:
-    (tmp_path / "s.toml").write_text(
-        '[study]\nname = "mixed"\n[[workload]]\nkind = "chen-rough"\nn = 10\nmemory = 2000\n'
-        'predict = "log-t"\n'
-        '[[policy]]\nkey = "sorted-f"\nbatch = "greedy"\n[[policy]]\nkey = "tie"\nbatch = 4\n'
-    )
-    store = Store(tmp_path / "s")
-    run_study(read_study(tmp_path / "s.toml"), store, workers=1)
-    pytest.importorskip("pyarrow")
-    parquet = pd.read_parquet(store.folder / "mixed.parquet")
-    assert parquet["policy.batch"].tolist() == ["greedy", "4"]
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "STEPS", 5)
+
+
+def eleven(walks: int) -> tuple[int, int]:
+    """Return the bracket of eleven requests after so many questions of walks."""
+    fields: dict[str, Value] = {
+        "task": "bracket",
+        "workload": "jaillet-model-1",
+        "workload.n_least": 11,
+        "workload.n_most": 11,
+        "seed": 8,
+        "option.steps": 1,
+        "option.rounds": 1,
+        "option.walks": walks,
+    }
+    row = TASKS["bracket"].run(Cell(fields))[0]
+    lower, upper = row["opt_lower"], row["opt_upper"]
+    assert isinstance(lower, int)
+    assert isinstance(upper, int)
+    return lower, upper
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_walks_close_a_bracket_and_stop_after_so_many_questions() -> None:
+    without, few, many = eleven(0), eleven(10), eleven(10**6)
+    assert few == eleven(10)
+    assert without[0] <= few[0] <= many[0] <= many[1] <= few[1] <= without[1]
+    assert many[0] == many[1]
+    assert without[0] < without[1]
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_a_bracket_keeps_what_is_proven_where_tables_are_too_large_for_walks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lower, (proven, latency) = eleven(0)[0], eleven(10**6)
+    monkeypatch.setattr(weights, "MOST_CELLS", 0)
+    refused = eleven(10**6)
+    assert refused[0] == lower < proven
+    assert latency <= refused[1]

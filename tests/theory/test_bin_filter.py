@@ -10,7 +10,6 @@ from ratiolab.theory.laws.bin_filter import (
     apply,
     bayes_filter,
     demonstration,
-    filter_as_printed,
     mean_length,
     middles,
     normalised,
@@ -39,19 +38,6 @@ def test_each_token_shortens_by_one_and_the_printed_matrix_lengthens_by_one() ->
         assert mean_length(apply(transition_as_printed(10, WIDTH), q), WIDTH) == before + 1
 
 
-def test_mass_leaves_at_the_short_end_and_as_printed_at_the_long_end() -> None:
-    def columns(matrix: tuple[tuple[Fraction, ...], ...]) -> list[Fraction]:
-        return [sum(column) for column in zip(*matrix, strict=True)]
-
-    lost = 1 - 1 / WIDTH
-    assert columns(transition(10, WIDTH)) == [lost] + [F(1)] * 9
-    assert columns(transition_as_printed(10, WIDTH)) == [F(1)] * 9 + [lost]
-
-
-def test_middles_are_those_of_the_paper() -> None:
-    assert middles(10, WIDTH) == tuple(F(128 * (2 * i + 1), 5) for i in range(10))
-
-
 def test_corrected_filter_is_the_posterior_of_every_observation() -> None:
     matrix = transition(3, LOPSIDED.width)
     for symbols in product(range(2), repeat=4):
@@ -59,30 +45,6 @@ def test_corrected_filter_is_the_posterior_of_every_observation() -> None:
         filtered = bayes_filter(outputs, matrix, LOPSIDED.start)
         for t, estimate in enumerate(filtered):
             assert estimate == normalised(LOPSIDED.joint(symbols[: t + 1]))
-
-
-def test_printed_filter_misses_the_posterior_with_either_matrix() -> None:
-    outputs = [LOPSIDED.classifier(s) for s in (0, 1, 0)]
-    truth = normalised(LOPSIDED.joint((0, 1, 0)))
-    for matrix in (transition(3, F(3)), transition_as_printed(3, F(3))):
-        assert filter_as_printed(outputs, matrix)[-1] != truth
-
-
-def test_printed_filter_forgets_what_it_saw_between_the_first_output_and_the_last() -> None:
-    # By hand: prior T^2 p(0), whatever p(1) was.
-    matrix = transition(3, F(3))
-    first, last = LOPSIDED.classifier(0), LOPSIDED.classifier(1)
-    middle = [LOPSIDED.classifier(s) for s in (0, 1)]
-    seen = [filter_as_printed([first, m, last], matrix)[-1] for m in middle]
-    kept = [bayes_filter([first, m, last], matrix)[-1] for m in middle]
-    assert seen[0] == seen[1]
-    assert kept[0] != kept[1]
-
-
-def test_world_loses_exactly_the_requests_that_end() -> None:
-    # All start in bin 0 and end with probability 1/3 per token: 4/9 remain after two.
-    world = World(F(3), (F(1), F(0)), ((F(1),), (F(1),)))
-    assert world.joint((0, 0, 0)) == (F(4, 9), F(0))
 
 
 def test_bayes_has_the_least_squared_error_and_the_printed_one_is_worse_than_none() -> None:

@@ -8,12 +8,15 @@ from oracle import least_latency
 
 from ratiolab.hindsight import solve
 from ratiolab.model import Instance, Schedule, require_feasible
-from ratiolab.model.footprint import volume
 from ratiolab.online import make, simulate
 from ratiolab.papers.jaillet2025 import late_rush
 from ratiolab.papers.jaillet2025.finish_program import finish_plan
 from ratiolab.papers.jaillet2025.volume_bound import volume_lower_bound
 from ratiolab.papers.ours.price_bound import price_bound, volume_prices
+from ratiolab.theory.limits.printed_a_min import (
+    first_start_throughput,
+    first_starts_bound,
+)
 from ratiolab.theory.worst_case import equal_prompts
 
 
@@ -42,12 +45,6 @@ def test_mc_sf_and_optimum_lie_within_their_bounds_on_all_small_instances() -> N
         assert equal_prompts.linear_bound(equal_prompts.LOWER, prompt, outputs, memory) <= optimum
 
 
-def test_pair_volume_is_the_double_sum_of_its_definition() -> None:
-    outputs = [3, 1, 4, 1, 5, 3]
-    pairs = [(a, b) for a in outputs for b in outputs if b <= a]
-    assert equal_prompts.pair_volume(2, outputs) == sum(volume(2, b) for _, b in pairs)
-
-
 @pytest.mark.parametrize(("together", "gap", "batches"), [(2, 1, 4), (3, 2, 5), (5, 1, 3)])
 def test_staggered_starts_are_feasible_and_mc_sf_serves_in_batches(
     together: int, gap: int, batches: int
@@ -67,16 +64,6 @@ def test_the_ratio_bound_is_seven_thirds_and_grows_with_the_square_of_the_error(
     assert equal_prompts.ratio_bound(root) == 2 * root**2
     with pytest.raises(ValueError, match="stretch 1/2 must be at least 1"):
         equal_prompts.ratio_bound(Fraction(1, 2))
-
-
-def test_the_last_step_of_the_induction_never_fails() -> None:
-    """m a (2s + a + 1) - (a - b)(m (s + a) + s + b) is at least a + 2bs + b^2 > 0."""
-    for m, a, s in itertools.product(range(1, 6), range(1, 12), range(12)):
-        for b in range(a):
-            gap = m * a * (2 * s + a + 1) - (a - b) * (m * (s + a) + s + b)
-            assert gap >= a + 2 * b * s + b * b > 0
-            # with one less for the volume of each blocker it would fail
-    assert 1 * (1 * 2 - 1) - (1 - 0) * (1 * 1 + 0) == 0
 
 
 def test_the_bound_on_the_optimum_is_between_the_simple_one_and_the_optimum() -> None:
@@ -101,22 +88,6 @@ def test_what_prices_prove_is_between_own_latencies_and_the_optimum() -> None:
     ]
 
 
-@pytest.mark.parametrize(("n", "length"), [(2, 5), (4, 200), (6, 9)])
-def test_one_long_request_first_costs_order_n(n: int, length: int) -> None:
-    case = equal_prompts.long_first(n, length)
-    instance = Instance("long", case.memory, case.arrivals, [case.prompt] * n, case.outputs)
-    assert simulate(instance, make("mc-sf")).total_latency == case.mc_sf
-    better = require_feasible(Schedule.from_starts(instance, [n, *range(1, n)]))
-    assert better.total_latency == case.better
-    if length < 10:
-        assert least_latency(instance) <= case.better
-
-
-def test_a_class_is_one_power_of_two() -> None:
-    with pytest.raises(ValueError, match=r"outputs \[3, 4\] must lie in one class"):
-        equal_prompts.class_bound(equal_prompts.CLASS, 0, [3, 4], 9)
-
-
 @pytest.mark.parametrize(
     "rush",
     [
@@ -136,14 +107,66 @@ def test_the_optimum_of_a_late_rush_is_that_of_the_solver(rush: late_rush.LateRu
     assert mc_sf.total_latency == rush.latency(0, rush.release(0))
 
 
-def test_starts_after_the_delay_are_no_better_than_at_the_delay() -> None:
-    rush = late_rush.sharper(2, 1)
-    late = [rush.ratio(start) for start in range(rush.delay, rush.delay + 6)]
-    assert late == sorted(late)
+@pytest.mark.long
+@pytest.mark.parametrize(("upper", "share"), [(4, Fraction(1, 5)), (8, Fraction(3, 40))])
+def test_first_starts_of_the_simulated_policy_follow_the_recursion(upper, share):
+    memory = 1600
+    n = 20 * memory
+    long = int(n * share)
+    outputs = [1] * (n - long) + [upper] * long
+    instance = Instance("two", memory, [0] * n, [0] * n, outputs, lower=[1] * n)
+    schedule = simulate(instance, make("a-min")).schedule
+    first = [10**9] * n
+    for run in schedule.runs:
+        first[run.request] = min(first[run.request], run.start)
+    half = sorted(first)[n // 2]
+    started = sum(start < half for start in first)
+    simulated = started / half / memory
+    assert simulated == pytest.approx(first_start_throughput(upper, float(share), half), rel=0.02)
 
 
-@pytest.mark.parametrize(("h", "i"), [(2, 1), (2, 3), (3, 1), (3, 2), (4, 1)])
-def test_the_sharper_family_forces_its_constant(h: int, i: int) -> None:
-    rush = late_rush.sharper(h, i)
-    assert rush.requests - 1 == (2 * h * i) ** 2
-    assert rush.forced() >= Fraction(4 * h, 3 * (4 * h + 1)) * 2 * h * i
+def test_two_lengths_by_hand():
+    """u = 2, p = 1/2: 1 starts, half of it is long and holds 1 in the next round: 0; then 1/2.
+
+    Round 0: 1 starts. Round 1: the long half has age 1 and holds 2 * 1/2 = 1 in round 2, nothing
+    starts. Round 2: all are done, 1 starts. So 2 in 3 rounds, 2 in 4.
+    """
+    assert first_start_throughput(2, 0.5, 3) == 2 / 3
+    assert first_start_throughput(2, 0.5, 4) == 1 / 2
+
+
+@pytest.mark.parametrize("arguments", [(1, 0.5, 9), (3, 0.0, 9), (3, 1.0, 9), (3, 0.5, 0)])
+def test_what_leaves_the_model_is_refused(arguments):
+    with pytest.raises(ValueError, match=r"upper|share_upper|rounds"):
+        first_start_throughput(*arguments)
+
+
+def test_one_round_of_the_proof_keeps_the_energy_and_lowers_the_potential():
+    """Exact, in squares: N1 = N + p nu, E(nu - N1, N1) = E(nu, N); another form is not kept."""
+
+    def square(p, nu, number, mixed):
+        return number**2 + mixed * p * number * nu + p * nu**2
+
+    for p in (Fraction(1, 2), Fraction(1, 9), Fraction(3, 400)):
+        for nu, number in [
+            (Fraction(a, 7), Fraction(b, 11)) for a in range(1, 8) for b in range(9)
+        ]:
+            after = number + p * nu
+            assert square(p, nu - after, after, 1) == square(p, nu, number, 1)
+            if number:
+                assert square(p, nu - after, after, 0) != square(p, nu, number, 0)
+            # the slopes: 0 <= dE/dnu <= sqrt(p) and dE/dN <= 1, squared
+            energy = square(p, nu, number, 1)
+            assert (p * number + 2 * p * nu) ** 2 <= 4 * p * energy
+            assert (2 * number + p * nu) ** 2 <= 4 * energy
+
+
+@pytest.mark.parametrize("upper", [2, 3, 10, 50, 300])
+@pytest.mark.parametrize("scale", [0.05, 0.5, 0.99])
+def test_first_starts_stay_below_the_proved_bound_and_not_far_below(upper, scale):
+    share = scale / upper
+    for rounds in (1, upper, 7 * upper):
+        starts = first_start_throughput(upper, share, rounds) * rounds
+        assert starts <= first_starts_bound(upper, share, rounds)
+    # a bound an eighth as large would be wrong, unless hardly any request is long
+    assert scale < 0.5 or starts > first_starts_bound(upper, share, rounds) / 8

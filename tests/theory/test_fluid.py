@@ -73,20 +73,6 @@ def test_fluid_forms_are_the_limits_of_simulated_schedules() -> None:
     assert servers == pytest.approx(float(fluid.max_length_latency(d, s)), rel=0.02)
 
 
-def test_promote_short_is_two_rounds_of_shortest_first() -> None:
-    # Phase 1 is n requests of length l; phase 2 starts when it ends and runs the long ones.
-    s, memory, short, long = 2, 720, 12_000, 6_000
-    first, total = 0, 0
-    for batch in range((short + long) // (memory // (s + 3))):
-        first = 3 * (batch + 1)
-        total += first * (memory // (s + 3)) * short / (short + long)
-    rest = simulated_shortest_first([7] * long, memory, s)
-    total += rest + first * long
-    n = short + long
-    form = fluid.promote_short_latency(two_point(3, 7, Fraction(long, n)), s)
-    assert total / (n**2 / (2 * memory)) == pytest.approx(float(form), rel=0.02)
-
-
 @settings(deadline=None)
 @given(weights, st.integers(1, 5), st.integers(0, 9))
 def test_no_distribution_exceeds_the_suprema(w, lower, s) -> None:
@@ -142,80 +128,12 @@ def test_two_point_suprema_are_maxima_over_the_share(lower, upper, s) -> None:
 u, s, t, a = sp.symbols("u s t a", positive=True)
 
 
-def test_theorem_6_and_7_as_printed_hold_at_prompt_zero_only() -> None:
-    general = suprema.lower_bound_two_point_supremum(a * u, u, 0)
-    assert sp.simplify(general - (3 - a) / 2) == 0
-    assert suprema.promote_short_supremum(1, 10) == 1 + sp.Rational(1, 18)
-    # One two-point distribution each that breaks the printed bounds when s > 0.
-    assert literal_lemma_2(two_point(1, 100, Fraction(1, 11)), 1000) > Fraction(3, 2)
-    alpha = Fraction(1, 10)
-    broken = fluid.promote_short_ratio(two_point(1, 10, Fraction(1, 3)), 100)
-    assert broken > 1 + alpha / (2 * (1 - alpha))
-
-
-def test_large_prompts_make_the_lemma_2_quotient_unbounded_on_two_lengths() -> None:
-    expression = suprema.lower_bound_two_point_supremum(a * u, u, s)
-    assert sp.simplify(sp.limit(expression, s, sp.oo) - (1 + 1 / sp.sqrt(a)) / 2) == 0
-
-
-def test_theorem_7_identity_behind_the_maximum() -> None:
-    r = sp.Symbol("r", positive=True)
-    quadratic = r**2 * t**2 + 2 * r**2 * t + 1
-    assert sp.expand(quadratic - 2 * r * (1 - r) * (t + 2) - (r * t + 2 * r - 1) ** 2) == 0
-
-
-def test_printed_step_of_theorem_7_does_not_imply_its_bound() -> None:
-    # The cited lower bound 2 alpha (1+alpha) t of the denominator leaves a bound on h that
-    # explodes at t -> 0.
-    h = (a**2 * t + 2 * a**2) / (2 * a * (1 + a) * t)
-    assert sp.limit(h, t, 0) == sp.oo
-
-
-def test_last_equality_of_theorem_2_fails() -> None:
-    # With r = N_l u / (N_u l): ratio (r+a)(r+1) / (a (r^2 + 2 a r + 1)), as in the printed proof.
-    r = sp.Symbol("r", positive=True)
-    ratio = (r + a) * (r + 1) / (a * (r**2 + 2 * a * r + 1))
-    d = two_point(1, 9, Fraction(1, 4))
-    assert fluid.max_length_ratio(d) == ratio.subs({r: sp.Rational(3, 9), a: sp.Rational(1, 9)})
-    printed = (1 + 1 / sp.sqrt(a)) / (2 * a)
-    at_chosen = ratio.subs(r, sp.sqrt(a))
-    assert sp.limit(at_chosen / printed, a, 0) == 0
-    exact = suprema.max_length_two_point_supremum(a * u, u, 0)
-    assert sp.simplify(exact - (1 + sp.sqrt(2 / (1 + a))) / (2 * a)) == 0
-
-
-def test_growth_of_the_max_length_supremum() -> None:
-    logarithm = sp.Symbol("L", positive=True)  # L = ln(1/alpha)
-    scaled = suprema.max_length_supremum_continuum(1, sp.exp(logarithm), 0) * sp.exp(-logarithm)
-    scaled = scaled.replace(sp.log, lambda e: sp.expand_log(sp.log(e), force=True))
-    assert sp.simplify(scaled - (1 + sp.sqrt(1 + logarithm / 2)) / 2) == 0
-    assert sp.limit(scaled / sp.sqrt(logarithm / 8), logarithm, sp.oo) == 1
-
-
 @pytest.mark.parametrize("s", [0, 2, 30])
 def test_integer_suprema_rise_to_the_continuum_with_the_scale(s) -> None:
     limit = float(suprema.max_length_supremum_continuum(1, 6, s))
     values = [float(suprema.max_length_supremum(c, 6 * c, s * c)) for c in (1, 4, 64)]
     assert values[0] < values[1] < values[2] < limit
     assert values[2] == pytest.approx(limit, rel=1e-4)
-
-
-def test_max_length_worst_case_uses_more_than_two_lengths() -> None:
-    # So "the worst case has o in {l, u}^n for any policy" (Theorem EC.1, part 1) fails for A_max.
-    d = uniform(1, 3)
-    assert suprema.max_length_supremum(1, 3) > suprema.max_length_two_point_supremum(1, 3)
-    assert fluid.max_length_ratio(d) > 0
-    worst = suprema.max_length_maximiser(1, 3)
-    assert fluid.max_length_ratio(worst) > float(suprema.max_length_two_point_supremum(1, 3)) + 0.01
-
-
-@pytest.mark.parametrize("upper_over_lower", [2, 5, 50, 1000])
-@pytest.mark.parametrize("s", [0, 1, 10, 1000])
-def test_theorem_1_and_ec1_bound_their_exact_suprema(upper_over_lower, s) -> None:
-    inverse = upper_over_lower
-    top = suprema.max_length_supremum_continuum(1, inverse, s)
-    assert float(top) <= inverse * (1 + inverse) / 2
-    assert float(suprema.random_order_supremum(1, inverse, s)) <= (1 + inverse) / 2
 
 
 @pytest.mark.parametrize("ratio", [0, Fraction(1, 3), 1, 7, 1000])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ratiolab.theory.laws.distributions import LengthDistribution, from_weights, two_point, uniform
+from ratiolab.theory.limits import independent_offsets as offsets
 from ratiolab.theory.limits import kill_restart as kr
 from ratiolab.theory.limits.fluid import shortest_first_latency
 
@@ -67,42 +68,6 @@ def test_fluid_latency_is_the_limit_of_a_simulation_by_requests(d, caps, s, refi
     assert simulated * 2 * memory == pytest.approx(expected, rel=0.02)
 
 
-def random_offset_ratio(distribution: LengthDistribution, base: float, *, refill: bool) -> float:
-    """Return the expected fluid ratio with caps l b**(k+U), U uniform on [0, 1), at s = 0.
-
-    Summed over k, the cap has density 1/(c ln b) on c >= l, so the expectation is
-    (1/ln b) int T(c) (Y(c/b) + Y(c)) dc / c. Between two neighbours among the lengths and b times
-    the lengths the integrand is linear in c: the integral is a finite sum.
-    """
-    share = distribution.array[distribution.array > 0]
-    length = distribution.lengths[distribution.array > 0].astype(np.float64)
-    edges = np.union1d([distribution.lower], np.concatenate([length, base * length]))
-    start, stop = edges[:-1], edges[1:]
-    middle = (start + stop) / 2
-    mass = np.concatenate([[0.0], np.cumsum(share)])
-    work = np.concatenate([[0.0], np.cumsum(share * length)])
-    old, new = (np.searchsorted(length, c, side="right") for c in (middle / base, middle))
-    alive, left = mass[-1] - mass[old], mass[-1] - mass[new]
-    half_squares = (stop**2 - start**2) / 2
-    if refill:
-        durations = (work[new] - work[old]) * (stop - start) + left * half_squares
-    else:
-        durations = alive * half_squares
-    cost = float(durations @ (alive + left)) / log(base)
-    return cost / float(shortest_first_latency(distribution))
-
-
-@pytest.mark.parametrize("refill", [True, False])
-@pytest.mark.parametrize("base", [1.5, 2.3, 4.0])
-def test_random_offset_is_the_mean_over_offsets(base, refill) -> None:
-    d = from_weights(3, (4, 0, 0, 1, 2, 0, 0, 0, 3, 0, 1))
-    offsets = (np.arange(4000) + 0.5) / 4000
-    mean = np.mean(
-        [ratio(d, kr.geometric_caps(3, d.upper, base, 0, float(x)), refill=refill) for x in offsets]
-    )
-    assert random_offset_ratio(d, base, refill=refill) == pytest.approx(mean, rel=1e-3)
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     weights,
@@ -116,39 +81,6 @@ def test_no_distribution_exceeds_the_deterministic_constant(w, lower, s, base, r
     caps = kr.geometric_caps(lower, d.upper, base, s)
     constant = float(kr.constant(base, refill=refill, random_offset=False))
     assert ratio(d, caps, s, refill=refill) <= constant * (1 + 1e-12)
-
-
-@settings(max_examples=60, deadline=None)
-@given(weights, st.integers(1, 6), st.sampled_from([1.3, 1.8, 2.2, 5.0]), st.booleans())
-def test_no_distribution_exceeds_the_constant_with_random_offset(w, lower, base, refill) -> None:
-    d = from_weights(lower, w)
-    constant = float(kr.constant(base, refill=refill, random_offset=True))
-    assert random_offset_ratio(d, base, refill=refill) <= constant * (1 + 1e-12)
-
-
-def worst_steps(phases: int, base: int, scale: int) -> LengthDistribution:
-    """Lengths just above the caps, Y(c_{k-1}) = b**-k sin: the slowest wave that vanishes at both
-    ends of the range of phases, which maximises a Toeplitz form on that range."""
-    k = np.arange(1, phases + 1)
-    tails = np.sin(np.pi * k / (phases + 1)) * float(base) ** -k
-    tails = np.maximum.accumulate(tails[::-1])[::-1]
-    atoms = -np.diff(tails, append=0.0)
-    table = np.zeros(scale * base**phases + 2 - scale)
-    for i, atom in enumerate(atoms):
-        table[scale * base**i + 1 - scale] += atom
-    return from_weights(scale, list(table))
-
-
-@pytest.mark.parametrize("refill", [True, False])
-def test_deterministic_constant_is_approached_by_lengths_just_above_the_caps(refill) -> None:
-    constant = float(kr.constant(2, refill=refill, random_offset=False))
-    values = []
-    for phases in (4, 7, 10):
-        d = worst_steps(phases, 2, 128)
-        caps = kr.geometric_caps(128, d.upper, 2)
-        values.append(float(ratio(d, caps, refill=refill)))
-    assert values[0] < values[1] < values[2] < constant
-    assert values[2] > 0.9 * constant
 
 
 def form_maximum(phases: int, b: float, refill: bool) -> float:
@@ -174,34 +106,6 @@ def test_deterministic_constant_is_the_limit_of_an_eigenvalue(b, refill) -> None
     assert values == sorted(values)
     assert values[-1] == pytest.approx(constant, rel=1e-3)
     assert values[-1] < constant
-
-
-def test_smooth_changes_inside_a_phase_do_not_help_the_adversary() -> None:
-    # lambda D - N of one phase at s = 0, minimised over Y on a grid of times, stays above the
-    # telescoping form that the proof spends: checked at the best base of the refill variant.
-    b = 1 + 0.5**0.5
-    bound = b * (2 * b - 1) / (b - 1)
-    t = np.linspace(1, b, 4001)
-    t = (t[:-1] + t[1:]) / 2
-    dt = (b - 1) / len(t)
-    for z in np.linspace(0, 1, 101):
-        free = b * (1 + z) / (4 * bound * t)
-        Y = np.clip(free, z, 1)
-        phase = (2 * bound * t * Y**2).sum() * dt - b * (1 + Y.sum() * dt) * (1 + z)
-        # telescoping: (2/b) w'^2 - w^2/b - ..., with w = b, w' = b^2 z, see form_maximum's N and D
-        w, v = b, b * b * z
-        assert phase >= (3 / (2 * b)) * (v * v - w * w) - 1e-6
-
-
-def test_random_offset_constants_are_approached_by_inverse_tails() -> None:
-    lengths = np.arange(40, 40_001)
-    tail = 40 / lengths
-    d = from_weights(40, list(tail - np.append(tail[1:], 0.0)))
-    for refill, base in ((True, 2.23235), (False, 1.83504)):
-        constant = float(kr.constant(base, refill=refill, random_offset=True))
-        value = random_offset_ratio(d, base, refill=refill)
-        # D holds 2 ln(1000) + O(1) in units of 40**2; the ends cost O(1) of it
-        assert 0.85 * constant < value < constant
 
 
 def test_best_bases_are_stationary_minima() -> None:
@@ -237,14 +141,6 @@ def test_caps_grow_geometrically_in_batch_area(prompt) -> None:
         assert c == pytest.approx(a * 1.7**2)
 
 
-@settings(deadline=None)
-@given(weights, st.integers(1, 5), st.integers(0, 20))
-def test_refill_never_costs_more_than_batches(w, lower, s) -> None:
-    d = from_weights(lower, w)
-    caps = (lower, lower + Fraction(3, 2), lower + 50)
-    assert kr.latency(d, caps, s) <= kr.latency(d, caps, s, refill=False)
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -261,3 +157,59 @@ def test_refill_never_costs_more_than_batches(w, lower, s) -> None:
 def test_refusals_name_field_value_and_rule(call, words) -> None:
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_the_best_base_is_a_minimum_and_its_value_that_of_the_formula():
+    base, value = offsets.best()
+    assert float(value) == pytest.approx(3.42357, abs=5e-6)
+    assert all(float(offsets.constant(float(base) + step)) > value for step in (-0.01, 0.01))
+    with pytest.raises(ValueError, match="base 1 is not above 1"):
+        offsets.constant(1)
+
+
+def simulated(lengths: np.ndarray, base: float, seed: int) -> float:
+    """Serve runs in the order of caps, one after the other, each for its memory-time in the fluid.
+
+    With many requests a run of cap C takes C min(o, C) of the memory-time; the latency of a request
+    is the memory-time until its last run ends.
+    """
+    rng = np.random.default_rng(seed)
+    caps = base ** rng.random(len(lengths))
+    clock, total = 0.0, 0.0
+    queue = sorted((cap, i) for i, cap in enumerate(caps))
+    while queue:
+        limit = queue[0][0] * base
+        now = [entry for entry in queue if entry[0] < limit]
+        later = queue[len(now) :]
+        for cap, i in now:
+            clock += cap * min(lengths[i], cap)
+            if lengths[i] <= cap:
+                total += clock
+            else:
+                later.append((cap * base, i))
+        queue = sorted(later)
+    return total * 2 / len(lengths) ** 2
+
+
+@pytest.mark.parametrize("base", [1.8, 2.48563])
+def test_the_fluid_ratio_is_that_of_a_simulation(base):
+    law = from_weights(1, [3, 0, 0, 2, 0, 0, 0, 0, 1])
+    lengths = np.repeat(law.lengths, (6000 * law.array).round().astype(int)).astype(float)
+    hindsight = sum(
+        (2 * (length - 1) + 1) * float(law.tail[length - 1]) ** 2 for length in range(1, 10)
+    )
+    found = np.mean([simulated(lengths, base, seed) for seed in range(4)]) / hindsight
+    assert offsets.ratio(law, base) == pytest.approx(found, rel=0.02)
+
+
+def test_a_law_cut_far_out_comes_near_the_constant_and_a_wrong_kernel_would_not_bound_it():
+    base, value = (float(found) for found in offsets.best())
+    ratios = []
+    for upper in (10, 100, 1000, 10_000):
+        cut = from_weights(1, [1 / k - 1 / (k + 1) for k in range(1, upper)] + [1 / upper])
+        ratios.append(offsets.ratio(cut, base, 800))
+    assert all(a < b for a, b in pairwise(ratios))
+    assert 0.94 * value < ratios[-1] < value
+    # the kernel without the part of those that were killed has mass (b-1)/ln(b), too little
+    assert ratios[-1] > (base - 1) / np.log(base)
+    assert offsets.ratio(two_point(1, 3, 0.1), base) < value

@@ -1,14 +1,14 @@
 """The capped log-t law against arbitrary-precision quadrature, sampling and limits."""
 
 import math
-from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import integrate, stats
 
+from ratiolab.theory.laws.log_normal import LogNormal
 from ratiolab.theory.laws.log_t import LogT, adaptive_beta, head_start
 
 LAWS = [LogT(5, 0.8), LogT(4, 0.3, 8), LogT(6, 2, 1), LogT(5, 0.05)]
@@ -57,13 +57,6 @@ def test_the_quantile_is_the_inverse_of_the_distribution(law: LogT) -> None:
             assert law.quantile(law.cdf(x)) == pytest.approx(x, rel=1e-8)
 
 
-def test_capped_mean_is_the_integral_of_the_survival_function() -> None:
-    x, w = np.polynomial.legendre.leggauss(400)
-    law, cap = LogT(5, 0.8), 1000.0
-    survival = [law.survival(cap / 2 * (1 + t)) for t in x]
-    assert cap / 2 * float(w @ survival) == pytest.approx(law.capped_mean(cap), rel=1e-9)
-
-
 @given(st.floats(2, 8), st.floats(0.1, 3), st.floats(0.5, 0.99))
 def test_cvar_is_the_cap_exactly_when_enough_mass_lies_beyond_it(
     mu: float, sigma: float, alpha: float
@@ -72,21 +65,6 @@ def test_cvar_is_the_cap_exactly_when_enough_mass_lies_beyond_it(
     heavy = law.survival(cap) >= 1 - alpha
     assert (law.cvar(alpha, cap) == cap) == heavy
     assert law.capped_mean(cap) < law.cvar(alpha, cap) <= cap
-
-
-def test_untruncated_mean_is_infinite_because_a_lower_bound_diverges() -> None:
-    law = LogT(5, 0.8)
-    assert law.mean == math.inf
-    bounds = [10.0**k * law.survival(10.0**k) for k in (10, 20, 40, 80, 160, 300)]
-    assert all(later > 1e6 * earlier for earlier, later in pairwise(bounds))
-    assert law.capped_mean(1e10) >= bounds[0]
-
-
-def test_tail_is_slower_than_a_power_law() -> None:
-    # P(X > x) ~ const (ln x)^(-nu): squaring x multiplies it by 2^(-nu), for all large x;
-    # a power law would square it.
-    law = LogT(0, 1)
-    assert law.survival(1e200) / law.survival(1e100) == pytest.approx(2**-3.5, rel=1e-3)
 
 
 def test_sampling_error_is_what_samples_show() -> None:
@@ -99,30 +77,6 @@ def test_sampling_error_is_what_samples_show() -> None:
     error = law.sampling_error(beta, cap)
     assert scores.mean() == pytest.approx(law.score(beta, cap), abs=4 * error / math.sqrt(600))
     assert scores.std(ddof=1) == pytest.approx(error, rel=0.116)
-
-
-def test_sampling_error_without_a_tail_term_is_that_of_the_mean() -> None:
-    law, cap = LogT(7, 0.8), 1024.0  # P(X > cap) > 1/2: the CVaR is the cap, without error
-    assert law.sampling_error(0.5, cap) == law.sampling_error(0, cap)
-    wide = LogT(5, 0.8)
-    second = precise(wide, 0, 2048, 2) + 2048**2 * wide.survival(2048)
-    variance = second - wide.capped_mean(2048) ** 2
-    assert wide.sampling_error(0, 2048, samples=1) == pytest.approx(math.sqrt(variance), rel=1e-9)
-
-
-@given(st.integers(0, 10_000), st.integers(1, 512))
-def test_adaptive_beta_never_reaches_sept(waiting: int, batch: int) -> None:
-    beta = adaptive_beta(waiting, batch)
-    assert Fraction(1, 10) <= beta <= Fraction(1, 2)
-    assert (beta == Fraction(1, 10)) == (waiting <= batch)
-    assert (beta == Fraction(1, 2)) == (waiting >= 5 * batch)
-
-
-def test_waiting_decay_never_swaps_requests_that_both_wait() -> None:
-    # Scores 3 and 1, the larger arrives 400 s earlier: 30 ln 3 / ln(10/9) = 312.8 s < 400.
-    assert head_start(3) == pytest.approx(30 * math.log(3) / math.log(10 / 9))
-    ahead = [3 * 0.9 ** ((t + 400) / 30) < 0.9 ** (t / 30) for t in (0, 50, 1000)]
-    assert ahead == [True] * 3
 
 
 def test_bad_parameters_are_refused_by_name() -> None:
@@ -138,3 +92,42 @@ def test_bad_parameters_are_refused_by_name() -> None:
     ):
         with pytest.raises(ValueError, match=match):
             call()
+
+
+CASES = [(3.0, 0.5, 60.0), (0.0, 1.0, 5.0), (5.0, 0.1, 1000.0), (4.0, 2.0, 20.0)]
+
+
+@pytest.mark.parametrize(("mu", "sigma", "cap"), CASES)
+def test_mean_and_cvar_are_areas_below_the_survival_function(mu, sigma, cap):
+    law = stats.lognorm(sigma, scale=math.exp(mu))
+    points = sorted({min(cap, float(law.ppf(q))) for q in (0.001, 0.5, 0.9, 0.999)})
+
+    def area(low):
+        return integrate.quad(law.sf, low, cap, points=[p for p in points if low < p < cap])[0]
+
+    assert LogNormal(mu, sigma).capped_mean(cap) == pytest.approx(area(0), rel=1e-8)
+    value = min(cap, float(law.ppf(0.9)))
+    expected = value + area(value) / 0.1
+    assert LogNormal(mu, sigma).cvar(0.9, cap) == pytest.approx(expected, rel=1e-8)
+
+
+def test_it_is_what_log_t_comes_to_with_many_degrees_of_freedom():
+    """Student's t differs from the normal law by O(1 / nu)."""
+    for cap in (30.0, 500.0):
+        for question in (lambda law, x: law.capped_mean(x), lambda law, x: law.cvar(0.9, x)):
+            limit = question(LogNormal(3.0, 0.5), cap)
+            gaps = [abs(question(LogT(3.0, 0.5, nu), cap) - limit) for nu in (20.0, 40.0, 80.0)]
+            if max(gaps) > 1e-9 * limit:
+                assert gaps[1] == pytest.approx(gaps[0] / 2, rel=0.15)
+                assert gaps[2] == pytest.approx(gaps[1] / 2, rel=0.15)
+
+
+def test_the_worst_tenth_is_the_cap_when_a_tenth_reaches_it():
+    assert LogNormal(9.0, 1.0).cvar(0.9, 100) == 100.0
+
+
+def test_what_makes_no_law_is_named():
+    with pytest.raises(ValueError, match="sigma 0"):
+        LogNormal(1.0, 0.0)
+    with pytest.raises(ValueError, match="cap 0"):
+        LogNormal(1.0, 1.0).capped_mean(0)

@@ -73,11 +73,6 @@ def test_hand_derived_values(name, arguments, exact) -> None:
     assert evaluate(name, *arguments).exact == exact
 
 
-def test_random_offset_constants() -> None:
-    assert evaluate("kill-restart/refill-random-offset").value == pytest.approx(3.6287, abs=5e-5)
-    assert evaluate("kill-restart/batches-random-offset").value == pytest.approx(4.2849, abs=5e-5)
-
-
 def test_the_order_of_the_bounds_and_where_prompts_break_the_printed_ones() -> None:
     theorem_2 = [f"theorem-2{end}" for end in ("-two-point", "", "-continuum", "-printed")]
     for lower, factor, s in INTERVALS:
@@ -166,11 +161,6 @@ def test_volume_bound_is_the_printed_double_sum_and_beats_lemma_4_7() -> None:
     ours = volume_lower_bound(prompt, outputs, memory)
     assert ours == Fraction(pairs, 2 * memory) + Fraction(sum(outputs), 3) + 1
     assert ours > Fraction(pairs, 6 * memory) + Fraction(sum(outputs), 6)
-
-
-def test_volume_bound_is_tight_for_unit_requests_one_at_a_time() -> None:
-    # n requests of one token, room for one: OPT = n (n+1)/2; A/(2M) = n**2/2, C/3 + n/6 = n/2.
-    assert volume_lower_bound(0, (1,) * 7, 1) == 28
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The fluid cost of caps in volume: by a second route, its suprema, and that nothing beats V."""
 
-from itertools import pairwise
-from math import exp, log, pi, sin, sqrt
+from math import exp, log, sqrt
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from ratiolab.theory.limits.volume_restart import (
     adversarial_order,
     best,
     constant,
-    finite_range,
     ratio,
 )
 
@@ -96,14 +94,6 @@ def test_the_power_law_comes_close_to_the_constants_and_no_law_passes_them():
         assert ratio(law, base, "none") <= float(constant(base, "none")) + 1e-9
 
 
-def test_lengths_just_above_the_caps_are_worst_without_offsets():
-    # atoms a little above 1, 4, 16, ...: shares that fall like 1/2 a cap, which is v**(-1/2)
-    volumes = [4.0**k * (1 + 1e-9) for k in range(200)]
-    weights = [2.0**-k for k in range(200)]
-    law = [(1.0, 1e-12), *zip(volumes, weights, strict=True)]
-    assert 4.9 < ratio(law, 4.0, "none") < 5
-
-
 def test_the_constants_are_minima_and_the_catalogue_has_them():
     for offset in ("request", "run", "none"):
         base, value = best(offset)
@@ -114,15 +104,6 @@ def test_the_constants_are_minima_and_the_catalogue_has_them():
     assert evaluate("volume-restart/deterministic").value == pytest.approx(1 + 3 * sqrt(3))
     b = sp.Symbol("b", positive=True)
     assert sp.simplify(sp.diff(adversarial_order(b), b).subs(b, 3)) == 0
-
-
-def test_in_a_small_range_it_is_best_never_to_kill():
-    # R = 3: (1 + sqrt 3)/2; R = 28 and s = 0: (1 + sqrt 28)/2 = 3.1 is above V
-    assert finite_range(1, 2) == (1 + sp.sqrt(3)) / 2
-    assert float(finite_range(1, 7)) == pytest.approx(V)
-    # two volumes 1 and R = 3, y = 1/(1 + sqrt R) of the long: a kill at 1 only makes it worse
-    y = 1 / (1 + sqrt(3))
-    assert ratio([(1.0, 1 - y), (3.0, y)], 1e9, "none") > (1 + sqrt(3)) / 2
 
 
 def test_every_path_of_bounds_pays_the_dual_value_of_the_lower_bound():
@@ -151,14 +132,3 @@ def test_every_path_of_bounds_pays_the_dual_value_of_the_lower_bound():
         unfinished = 0.0 if bound >= exp(span) else 1.0 if bound < 1 else bound**-0.5
         cost += 2 * unfinished * (exp(span / 2) - before)
         assert cost >= least
-
-
-def test_a_smooth_shape_of_the_worst_law_does_not_pass_the_supremum():
-    # Y = f(ln v)/sqrt(v) with f a half sine over 40 levels: inside the supremum by O(1/levels**2)
-    span = 40.0
-    volumes = np.exp(np.linspace(0, span, 3000))
-    shape = np.array([sin(pi * (log(v) + 1) / (span + 2)) for v in volumes]) / np.sqrt(volumes)
-    above = np.minimum.accumulate(shape / shape.max())
-    weights = [a - b for a, b in pairwise([*above, 0.0])]
-    law = [(v, w) for v, w in zip(volumes.tolist(), weights, strict=True) if w > 0]
-    assert 2.6 < ratio(law) < V

@@ -5,10 +5,9 @@ import pytest
 from regenerate import regenerate
 from scipy import stats
 
-from ratiolab.model import Instance
 from ratiolab.model.instance import OPTIONAL_COLUMNS
 from ratiolab.workloads.generators import KINDS, find_kind, generate
-from ratiolab.workloads.lengths import lmsys_output, lmsys_prompt
+from ratiolab.workloads.trace_shapes import CODE, CONVERSATIONS, LEVELS, SUMMARIES
 
 SMALL = {kind: {} if kind.startswith("jaillet") else {"n": 30} for kind in KINDS}
 
@@ -43,14 +42,6 @@ def test_a_rate_gives_poisson_arrivals_and_no_rate_gives_none(kind):
     assert 850 < moving[-1] < 1550
 
 
-def test_arrivals_per_round_are_poisson_with_the_rate_as_mean_and_variance():
-    arrival = generate("equal", 3, n=20_000, rate=2.0).arrival
-    counts = np.bincount(arrival)[:-1]
-    # 10,000 rounds: the mean has standard error 0.014, the variance about 0.032
-    assert counts.mean() == pytest.approx(2, abs=0.07)
-    assert counts.var() == pytest.approx(2, abs=0.16)
-
-
 def test_arrival_model_1_stays_in_the_ranges_of_the_paper_and_reaches_their_ends():
     drawn = [generate("jaillet-model-1", seed) for seed in range(300)]
     assert {len(i) for i in drawn} == set(range(40, 61))
@@ -59,14 +50,6 @@ def test_arrival_model_1_stays_in_the_ranges_of_the_paper_and_reaches_their_ends
     assert all((i.arrival == 0).all() for i in drawn)
     assert min(i.output.min() for i in drawn) == 1
     assert {0, 1} <= {i.memory - int((i.prompt + i.output).max()) for i in drawn}
-
-
-def test_outputs_of_arrival_model_1_are_uniform_up_to_the_memory_left():
-    # (o - 1/2) / (M - s) is near uniform on (0, 1): mean 1/2, variance 1/12
-    drawn = [generate("jaillet-model-1", seed) for seed in range(200)]
-    share = np.concatenate([(i.output - 0.5) / (i.memory - i.prompt) for i in drawn])
-    assert share.mean() == pytest.approx(1 / 2, abs=0.015)
-    assert share.var() == pytest.approx(1 / 12, abs=0.005)
 
 
 def test_arrival_model_2_has_poisson_arrivals_in_rounds_1_to_60():
@@ -79,47 +62,11 @@ def test_arrival_model_2_has_poisson_arrivals_in_rounds_1_to_60():
     assert {i.memory for i in drawn} == set(range(30, 51))
 
 
-def test_arrival_model_1_is_drawn_in_the_order_memory_number_prompts_outputs():
-    """The same stream, read one scalar at a time."""
-    rng = np.random.default_rng(1000)
-    memory = int(rng.integers(30, 51))
-    n = int(rng.integers(40, 61))
-    prompt = rng.integers(1, 6, n)
-    output = [int(rng.integers(1, memory - s + 1)) for s in prompt]
-    again = Instance("again", memory, [0] * n, prompt, output)
-    assert generate("jaillet-model-1", 1000).digest == again.digest
-
-
-def test_lmsys_lengths_are_near_the_published_moments():
-    instance = generate("lmsys", 0, n=20_000)
-    # standard errors: 0.5 and 0.8 tokens
-    assert instance.prompt.mean() == pytest.approx(41, abs=2.5)
-    assert instance.output.mean() == pytest.approx(85, abs=4)
-    assert np.median(instance.prompt) == pytest.approx(11, abs=1)
-    assert np.median(instance.output) == pytest.approx(43, abs=2)
-    assert abs(np.corrcoef(instance.prompt, instance.output)[0, 1]) < 0.04
-
-
 def test_repeated_lmsys_draws_arrivals_alone_from_the_seed():
     one, other = (generate("lmsys-repeated", seed, n=50, rate=0.1) for seed in (1, 2))
     assert one.prompt.tolist() == other.prompt.tolist()
     assert one.output.tolist() == other.output.tolist()
     assert one.arrival.tolist() != other.arrival.tolist()
-
-
-def test_a_small_memory_conditions_lmsys_lengths_on_fitting_together():
-    """Against rejection: the joint law given s + o <= 60, by brute-force sums."""
-    memory = 60
-    joint = np.outer(lmsys_prompt().array[:memory], lmsys_output().array[:memory])
-    s, o = np.meshgrid(np.arange(1, memory + 1), np.arange(1, memory + 1), indexing="ij")
-    joint[s + o > memory] = 0
-    joint /= joint.sum()
-    instance = generate("lmsys", 0, n=40_000, memory=memory)
-    assert (instance.prompt + instance.output).max() <= memory
-    for column, values in ((instance.prompt, s), (instance.output, o)):
-        mean = (joint * values).sum()
-        error = np.sqrt((joint * values**2).sum() - mean**2) / 200
-        assert column.mean() == pytest.approx(mean, abs=4 * error)
 
 
 @pytest.mark.parametrize(
@@ -208,12 +155,6 @@ def test_bad_settings_are_named(arguments, message):
     assert str(caught.value).startswith(message)
 
 
-def test_an_arrival_model_without_requests_is_refused():
-    settings = {"horizon_least": 1, "horizon_most": 1, "rate_least": 1e-6, "rate_most": 1e-6}
-    with pytest.raises(ValueError, match="no request arrives in 1 rounds"):
-        generate("jaillet-model-2", 0, **settings)
-
-
 def test_settings_are_read_from_text_with_the_type_of_their_kind():
     kind = find_kind("two-point")
     given = kind.parse(["n=12", "share=.5", "rate=1e-1", "memory=+50"])
@@ -240,11 +181,6 @@ def test_bad_setting_texts_are_named(text, message):
     with pytest.raises(ValueError) as caught:
         find_kind("equal").parse([text])
     assert str(caught.value).startswith(message)
-
-
-def test_a_setting_given_twice_is_refused():
-    with pytest.raises(ValueError, match="setting 'n' is given twice"):
-        find_kind("equal").parse(["n=5", "n=6"])
 
 
 @pytest.mark.parametrize(
@@ -285,3 +221,37 @@ def test_outputs_of_log_t_laws_are_draws_of_the_laws_that_are_told():
     assert abs(np.mean(place < 0.1) - 0.1) < 0.02
     assert abs(np.mean((place > 0.2) & (place < 0.4)) - 0.2) < 0.03
     assert instance.scale.min() < 320 < 1100 < instance.scale.max()
+
+
+SHAPES = {"conversations": CONVERSATIONS, "code": CODE, "summaries": SUMMARIES}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_quantiles_and_load_are_those_of_the_shape(name: str) -> None:
+    drawn, shape = generate(f"trace-{name}", 1, n=20_000, load=0.8), SHAPES[name]
+    for column, quantiles in ((drawn.prompt, shape.prompt), (drawn.output, shape.output)):
+        for level, quantile in zip(LEVELS, quantiles, strict=True):
+            # a share of 20,000 has standard error 0.0035 at most; lengths are rounded
+            assert np.mean(column < quantile - 1) <= level + 0.015
+            assert np.mean(column <= quantile + 1) >= level - 0.015
+    taken = drawn.volume.sum() / (drawn.memory * float(drawn.arrival.max()))
+    assert taken == pytest.approx(0.8, rel=0.03)  # the span has standard error 0.7 %
+
+
+def test_a_scale_divides_lengths_and_memory() -> None:
+    whole, small = (generate("trace-code", 2, n=500, scale=scale) for scale in (1, 40))
+    assert (small.memory, whole.memory) == (412, 16_492)
+    assert (np.abs(small.prompt - np.maximum(whole.prompt / 40, 1)) <= 0.5).all()
+
+
+def test_prompts_of_more_than_half_of_memory_are_left_out_not_cut() -> None:
+    crowded = generate("trace-code", 2, n=2000, memory=3000)
+    assert crowded.prompt.max() <= 1500
+    assert np.mean(crowded.prompt == 1500) < 0.01
+    # the median of those below 1500 tokens, half of all: the first quarter of all
+    assert np.median(crowded.prompt) == pytest.approx(580, rel=0.1)
+
+
+def test_memory_that_is_nothing_over_the_scale_is_refused() -> None:
+    with pytest.raises(ValueError, match="memory 30 over scale 10 must be at least 4 tokens"):
+        generate("trace-summaries", 0, memory=30, scale=10)

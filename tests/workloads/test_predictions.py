@@ -1,4 +1,4 @@
-"""Predictions both over true lengths: exact rounding, and nothing else touched."""
+"""Predictions: exact rounding, nothing else touched, and errors that follow nothing else."""
 
 from fractions import Fraction
 from functools import partial
@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from ratiolab.model import Instance
 from ratiolab.model.streams import stream
 from ratiolab.theory.laws.confusion import spreading
 from ratiolab.workloads import predictions
-from ratiolab.workloads.generators import generate
+from ratiolab.workloads.generators import KINDS, generate
 from ratiolab.workloads.predicted_laws import Family
+from ratiolab.workloads.predictions import add_predictions
 
 FAMILIES = get_args(Family)
 SHARES = st.integers(0, 99).map(lambda k: Fraction(k, 100))
@@ -44,13 +46,6 @@ def test_a_float_means_the_decimal_number_that_it_prints(outputs, hundredths):
     assert by_float == predictions.overlapping(instance, Fraction(hundredths, 100))
 
 
-def test_the_three_widths_of_the_paper_by_hand():
-    # o = 30: [27, 33]; [1.5, 58.5]; [0.3, 59.7]
-    for x, interval in ((0.1, (27, 33)), (0.95, (2, 58)), (0.99, (1, 59))):
-        both = predictions.overlapping(of_outputs([30]), x)
-        assert (both.lower[0], both.upper[0]) == interval
-
-
 @given(OUTPUTS, st.integers(1, 200))
 def test_buckets_tile_the_integers_and_hold_their_outputs(outputs, width):
     both = predictions.buckets(of_outputs(outputs), width)
@@ -76,11 +71,6 @@ def test_noise_stays_within_epsilon_and_fills_the_interval_evenly():
     assert drawn.mean() == pytest.approx(1000, abs=9)
     assert drawn.std() == pytest.approx(1000 / 12**0.5, rel=0.02)
     assert both.lower is None
-
-
-def test_noise_never_predicts_less_than_one_token():
-    both = predictions.noisy(of_outputs([1] * 1000), 1.0, np.random.default_rng(0))
-    assert set(both.predicted.tolist()) == {1, 2}
 
 
 def test_gaussian_noise_has_its_deviation_between_floor_and_ceiling():
@@ -157,12 +147,6 @@ def test_requests_stay_as_they_are(predict):
     assert list(predicted.requests) == list(instance.requests)
     assert (predicted.name, predicted.memory) == (instance.name, instance.memory)
     assert predicted != instance
-
-
-def test_exact_predicts_the_output_everywhere():
-    both = predictions.exact(of_outputs([7, 1]))
-    for column in (both.lower, both.upper, both.predicted):
-        assert column.tolist() == [7, 1]
 
 
 @pytest.mark.parametrize(
@@ -255,3 +239,71 @@ def test_laws_are_fitted_to_draws_of_the_laws_that_an_instance_states():
     ]
     assert errors[0] > 4 * errors[1]
     assert errors[2] == pytest.approx(errors[1], rel=0.2)
+
+
+N, SEED, SIGMAS = 20_000, 11, 5
+NOISES = [
+    "noisy:0.5",
+    "gaussian:25",
+    "ranked:0.5",
+    "classified:0.65",
+    "log-t:3",
+    "log-normal:3",
+    "log-t:3+misjudged:1",
+]
+
+
+def drawn(kind: str) -> Instance:
+    """Draw many requests of a kind, which arrive one after the other if they can."""
+    if kind == "jaillet-model-1":
+        return generate(kind, SEED, n_least=N, n_most=N)
+    if kind == "jaillet-model-2":
+        return generate(kind, SEED, horizon_least=N, horizon_most=N)
+    if kind.startswith("trace-"):
+        return generate(kind, SEED, n=N)
+    return generate(kind, SEED, n=N, rate=1.0)
+
+
+def errors(instance: Instance, words: str) -> np.ndarray:
+    """Return what the noise makes of equal outputs, shape (n,)."""
+    outputs = np.full(len(instance), 500)
+    equal = dict.fromkeys(("lower", "upper", "predicted", "location", "scale", "freedom"))
+    if instance.location is not None:
+        laws = {name: getattr(instance, name) for name in ("location", "scale", "freedom")}
+        equal |= {name: np.full(len(instance), int(np.median(c))) for name, c in laws.items()}
+        equal["predicted"] = outputs
+    flat = instance.replace(memory=10**6, output=outputs, **equal)
+    found = add_predictions(flat, words, SEED).predicted
+    assert found is not None
+    return found
+
+
+def largest_correlation(instance: Instance, noise: np.ndarray) -> float:
+    """Return the largest linear or rank correlation with a column, in standard deviations."""
+    columns = [instance.prompt, instance.output, instance.arrival]
+    pairs = [
+        (of(column), of(noise))
+        for column in columns
+        if column.min() < column.max()
+        for of in (np.asarray, rankdata)
+    ]
+    return max(abs(np.corrcoef(*pair)[0, 1]) for pair in pairs) * len(noise) ** 0.5
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "equal"])
+def test_errors_of_every_prediction_are_independent_of_the_requests(kind):
+    instance = drawn(kind)
+    for words in NOISES:
+        noise = errors(instance, words)
+        assert noise.min() < noise.max()
+        assert largest_correlation(instance, noise) < SIGMAS, words
+
+
+@pytest.mark.parametrize("kind", ["lmsys", "heavy-tail", "two-point", "geometric"])
+def test_a_stream_that_is_shared_with_the_workload_is_caught(kind, monkeypatch):
+    """Predictions that begin where the workload began, as they did in earlier versions."""
+    shared = lambda seed, purpose, *which: stream(seed, "instance")  # noqa: E731
+    monkeypatch.setattr(predictions, "stream", shared)
+    instance = drawn(kind)
+    caught = [w for w in NOISES if largest_correlation(instance, errors(instance, w)) > SIGMAS]
+    assert {"noisy:0.5", "classified:0.65"} <= set(caught)

@@ -84,10 +84,6 @@ def test_names_that_make_no_forest_are_refused(named: list[Any], words: str) -> 
         Prefixes.of(4, named, np.array([12, 12]))
 
 
-def test_a_block_that_a_prompt_does_not_fill_is_its_own() -> None:
-    assert Prefixes.of(4, [[1, 2]], np.array([7])).paths == ((1,),)
-
-
 def mooncake(folder: Path) -> Path:
     rows = [(0, 1200, 9, [0, 1, 2]), (10, 1100, 20, [0, 1, 3]), (20, 600, 5, [7, 8])]
     path = folder / "mooncake.jsonl"

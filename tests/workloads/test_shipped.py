@@ -10,7 +10,6 @@ from ratiolab.workloads.generators import KINDS
 
 FOLDER = Path(__file__).parents[2] / "instances"
 SMALL = sorted((FOLDER / "small").glob("*.json"))
-PAPERS = sorted((FOLDER / "chen2025").glob("*.json"))
 
 
 def test_there_is_one_small_file_for_each_kind():
@@ -30,21 +29,6 @@ def test_the_commands_of_the_readme_regenerate_the_small_files():
     assert set(written) == {f"small/{path.name}" for path in SMALL}
     for name, command in written.items():
         assert regenerate(command) == read_instance(FOLDER / name)
-
-
-@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)
-def test_small_files_are_small_and_their_requests_compete(path):
-    instance = read_instance(path)
-    assert 8 <= len(instance) <= 14
-    at_once = Schedule.from_starts(instance, instance.arrival)
-    assert {violation.rule for violation in violations(at_once)} == {"memory"}
-
-
-@pytest.mark.parametrize("path", [*SMALL, *PAPERS], ids=lambda path: path.stem)
-def test_even_a_policy_that_fears_the_upper_end_can_start_every_request(path):
-    instance = read_instance(path)
-    if instance.upper is not None:
-        assert (instance.prompt + instance.upper <= instance.memory).all()
 
 
 def test_the_examples_of_chen_et_al_are_as_printed():

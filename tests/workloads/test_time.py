@@ -1,18 +1,22 @@
-"""One model of time: an instance says what a tick is, and clocks convert or refuse."""
+"""One model of time, in ticks and in blocks: clocks convert or refuse."""
 
 import json
+from math import ceil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ratiolab.cli import main
-from ratiolab.model import Instance, read_instance, write_instance
+from ratiolab.model import Instance, Schedule, read_instance, violations, write_instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA3_8B_A100
 from ratiolab.online.metrics import summary
 from ratiolab.ratio.clock_bound import clock_lower_bound
-from ratiolab.workloads.traces import Trace, instance_from_trace, read_trace
+from ratiolab.workloads.blocks import in_blocks
+from ratiolab.workloads.traces import Trace, instance_from_trace
 
 RNG = np.random.default_rng(7)
 TRACE = Trace(
@@ -72,19 +76,6 @@ def test_a_stated_tick_is_not_overruled(tmp_path: Path, capsys: pytest.CaptureFi
     assert "states a tick of 0.5 s" in capsys.readouterr().err
 
 
-def test_all_at_once_needs_no_tick_and_blocks_have_none() -> None:
-    together = Instance("two", 9, [0, 0], [1, 1], [3, 3])
-    assert LLAMA3_8B_A100.arrivals(together) == [0, 0]
-    assert instance_from_trace(TRACE, memory=4000, block=16).tick_seconds is None
-    assert instance_from_trace(TRACE, memory=4000, arrivals="zero").tick_seconds is None
-
-
-@pytest.mark.parametrize("tick", [0, -1, float("nan"), True, "1", 1e7])
-def test_a_tick_is_a_length(tick: object) -> None:
-    with pytest.raises(ValueError, match="tick_seconds"):
-        Instance("one", 9, [0], [1], [3], tick_seconds=tick)  # type: ignore[arg-type]
-
-
 def test_the_length_of_a_tick_is_no_part_of_the_digest_but_of_equality() -> None:
     bare, ticking = (Instance("one", 9, [0], [1], [3], tick_seconds=t) for t in (None, 0.1))
     assert bare.digest == ticking.digest
@@ -92,7 +83,65 @@ def test_the_length_of_a_tick_is_no_part_of_the_digest_but_of_equality() -> None
     assert ticking.take([0]) == ticking == Instance(**ticking.to_dict())
 
 
-def test_a_trace_file_states_its_tick(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.68,374,44\n")
-    assert instance_from_trace(read_trace(path), memory=999).tick_seconds == 0.05
+def serial(instance: Instance) -> Schedule:
+    """Each request in file order as early as those before it allow, by trial."""
+    starts: list[int] = []
+    for i, arrival in enumerate(instance.arrival.tolist()):
+        start, part = arrival, instance.take(range(i + 1))
+        while violations(Schedule.from_starts(part, [*starts, start])):
+            start += 1
+        starts.append(start)
+    return Schedule.from_starts(instance, starts)
+
+
+@st.composite
+def tokens_and_block(draw):
+    block = draw(st.integers(2, 7))
+    triple = st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(1, 25))
+    rows = draw(st.lists(triple, min_size=1, max_size=5))
+    needed = max(ceil(s / block) + ceil(o / block) for _, s, o in rows) * block
+    memory = draw(st.integers(needed, 2 * needed))
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return Instance("tokens", memory, *columns), block
+
+
+@settings(deadline=None)
+@given(tokens_and_block())
+def test_a_feasible_schedule_in_blocks_is_feasible_in_tokens_and_in_paged_blocks(case):
+    tokens, block = case
+    blocks = in_blocks(tokens, block)
+    coarse = serial(blocks)
+    fine = Schedule.from_starts(tokens, block * coarse.starts)
+    assert violations(fine) == []
+    for t in range(fine.makespan + 1):
+        paged = [
+            ceil((request.prompt + t - start) / block)
+            for request, start in zip(tokens.requests, fine.starts.tolist(), strict=True)
+            if start < t <= start + request.output
+        ]
+        assert sum(paged) <= tokens.memory // block
+    early = block * coarse.completion - fine.completion
+    assert ((early >= 0) & (early < block)).all()
+    assert fine.total_latency <= block * coarse.total_latency + len(tokens) * (block - 1)
+
+
+@given(tokens_and_block())
+def test_predictions_are_rounded_with_the_outputs_and_stay_around_them(case):
+    tokens, block = case
+    predicted = tokens.replace(
+        lower=(tokens.output + 1) // 2, upper=tokens.output + 3, predicted=tokens.output + 1
+    )
+    rounded = in_blocks(predicted, block)
+    assert (rounded.lower <= rounded.output).all()
+    assert (rounded.output <= rounded.upper).all()
+    assert rounded.predicted.tolist() == [ceil((o + 1) / block) for o in tokens.output.tolist()]
+
+
+def test_a_request_that_no_longer_fits_is_named():
+    # 17 tokens fit 20, but 1 + 16 tokens need 1 + 4 blocks of 4 and 20 // 4 = 5 hold them;
+    # 2 + 17 tokens need 1 + 5.
+    assert in_blocks(Instance("i", 20, [0], [1], [16]), 4).memory == 5
+    with pytest.raises(ValueError, match=r"request 0: prompt\+output 6 exceeds memory 5"):
+        in_blocks(Instance("i", 20, [0], [2], [17]), 4)
+    with pytest.raises(ValueError, match="block 0 must be at least 1 token"):
+        in_blocks(Instance("i", 20, [0], [2], [17]), 0)

@@ -35,12 +35,6 @@ def test_azure_files_have_crlf_no_last_newline_and_seven_decimals(tmp_path):
     assert trace.seconds.tolist() == [0.0, 4.314579, 4.5418771]
 
 
-def test_prefill_decode_files_have_no_times_and_any_other_columns(tmp_path):
-    trace = read_trace(write(tmp_path, PREFILL))
-    assert trace.seconds is None
-    assert (trace.prompt.tolist(), trace.output.tolist()) == ([3772, 2015], [54, 156])
-
-
 def test_columns_may_stand_in_any_order(tmp_path):
     content = "x,GeneratedTokens,TIMESTAMP,ContextTokens\n?,1,2023-01-01 00:00:00,2\n"
     trace = read_trace(write(tmp_path, content))
@@ -157,10 +151,6 @@ def test_every_drop_is_counted_in_the_source():
         "1 dropped with a prompt above 100 tokens; 1 dropped above memory 100; "
         "arrivals of the trace, 20 rounds a second; in blocks of 5 tokens"
     )
-
-
-def test_a_max_prompt_of_zero_keeps_empty_prompts_only():
-    assert instance_from_trace(TEN, memory=1000, max_prompt=0).prompt.tolist() == [0]
 
 
 def test_a_whole_round_is_not_pushed_on_by_floating_point():

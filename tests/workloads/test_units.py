@@ -9,7 +9,7 @@ import pytest
 from read_logs import read
 
 from ratiolab.model import FormatError
-from ratiolab.workloads.traces import Trace, read_trace
+from ratiolab.workloads.traces import Trace
 
 RANDOM = random.Random(11)
 ARRIVALS = [0.0, *sorted(RANDOM.uniform(0, 20) for _ in range(38)), 20.0]
@@ -108,18 +108,6 @@ def test_seconds_in_which_a_token_takes_too_long_are_asked_about(tmp_path: Path)
     assert span(trace) == pytest.approx(20)
 
 
-def test_one_word_among_numbers_is_the_value_that_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="line 42: ts 'total' must be a number, as most are"):
-        read(tmp_path, log([*map(repr, ARRIVALS), "total"]), columns=COLUMNS)
-
-
-def test_instants_without_arrivals_are_told_to_be_unused(tmp_path: Path) -> None:
-    trace = read(
-        tmp_path, "n_in,n_out,end\n7,3,5.0\n", columns="prompt=n_in,output=n_out,finish=end"
-    )
-    assert trace.notes == ("without arrivals, end are not used",)
-
-
 def test_a_rate_above_a_thousand_a_second_is_asked_about_and_may_be_said_to_be_right(
     tmp_path: Path,
 ) -> None:
@@ -127,20 +115,6 @@ def test_a_rate_above_a_thousand_a_second_is_asked_about_and_may_be_said_to_be_r
     with pytest.raises(FormatError, match=r"would be 1.95e\+03 requests a second"):
         read(tmp_path, text, columns=COLUMNS)
     assert span(read(tmp_path, text, columns=COLUMNS, time_unit="s")) == pytest.approx(0.02)
-
-
-def test_a_burst_is_plausible_where_the_requests_take_long(tmp_path: Path) -> None:
-    """All requests of a benchmark are sent within milliseconds; the log says its unit."""
-    rows = {
-        "input_lens": [7] * 40,
-        "output_lens": [30] * 40,
-        "ttfts": [0.5] * 40,
-        "itls": [[0.1] * 29] * 40,
-        "start_times": [100 + a / 1000 for a in ARRIVALS],
-    }
-    trace = read(tmp_path, json.dumps(rows))
-    assert span(trace) == pytest.approx(0.02)
-    assert trace.finish is not None
 
 
 @pytest.mark.parametrize(
@@ -265,31 +239,3 @@ def test_offsets_may_differ_and_times_without_dates_go_past_midnight(tmp_path: P
     assert "has no dates" in night.notes[0]
     with pytest.raises(FormatError, match="line 3: ts 'soon' must be a time"):
         read(tmp_path, log(["09:00:00", "soon"]), columns=COLUMNS)
-
-
-def test_arrivals_as_dates_and_ends_as_seconds_since_1970_are_of_one_origin(
-    tmp_path: Path,
-) -> None:
-    text = "ts,n_in,n_out,end\n2026-03-04T09:00:00Z,1,2,1772614801.5\n"
-    trace = read_trace_of(tmp_path, text)
-    assert trace.finish is not None
-    assert trace.finish.tolist() == [1.5]
-
-
-def read_trace_of(folder: Path, text: str) -> Trace:
-    (folder / "log.csv").write_text(text)
-    return read_trace(folder / "log.csv", columns=f"{COLUMNS},finish=end")
-
-
-def test_a_name_that_may_mean_minutes_or_a_minimum_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text("ts_min,n_in,n_out\n0,1,2\n0.5,1,2\n")
-    columns = "arrival=ts_min,prompt=n_in,output=n_out"
-    trace = read_trace(path, columns=columns)
-    assert trace.seconds is not None
-    assert trace.seconds.tolist() == [0, 0.5]
-    assert any("say --time-unit min" in note for note in trace.notes)
-    told = read_trace(path, columns=columns, time_unit="min")
-    assert told.seconds is not None
-    assert told.seconds.tolist() == [0, 30]
-    assert not told.notes

@@ -1,24 +1,23 @@
 """The pages on round robin: every statement has a verdict, and figures obey what is proved."""
 
+from itertools import combinations_with_replacement, permutations, product
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from quick_cells import quick_store
 
-from ratiolab.model import Instance
-from ratiolab.online import make, simulate
-from ratiolab.papers import experiments
+from ratiolab.hindsight import solve
+from ratiolab.papers import experiments, read_witness
 from ratiolab.papers.experiment import Experiment, page_text
-from ratiolab.papers.gogineni2024.experiments.noise_and_rates import NOISE, POLICY, SETTING
+from ratiolab.papers.gogineni2024.claims import sjf_optimal as claim
+from ratiolab.papers.gogineni2024.experiments.noise_and_rates import POLICY, SETTING
 from ratiolab.papers.gogineni2024.experiments.slices import QUANTUM
+from ratiolab.papers.gogineni2024.round_robin import Service, cost_bound, serve
 from ratiolab.studies.run import run_study
 
 GOGINENI2024 = experiments()["gogineni2024"]
 GOGINENI2024_SLICES = experiments()["gogineni2024-slices"]
-
-KEY = ["clock", SETTING, "workload.rate", NOISE, "seed"]
 
 
 def table_of(experiment: Experiment, factory: pytest.TempPathFactory) -> pd.DataFrame:
@@ -83,24 +82,6 @@ def test_without_preemption_or_a_limit_nothing_is_prefilled_twice(frame: pd.Data
 
 
 @pytest.mark.studies
-def test_noise_changes_nothing_for_those_who_know_no_predictions(frame: pd.DataFrame) -> None:
-    once = frame[(frame[SETTING] != "rate") & (frame["clock"] == "llama3-1b-l4")]
-    rows = once[once[POLICY].isin(["fcfs", "rr", "rr, first"])]
-    assert (rows.groupby([POLICY, "seed"])["mean_latency"].nunique() == 1).all()
-    sjf = once[once[POLICY] == "sjf"]
-    assert (sjf.groupby("seed")["mean_latency"].nunique() > 1).all()
-
-
-@pytest.mark.studies
-def test_a_policy_that_preempts_starts_everybody_earlier_than_sjf(frame: pd.DataFrame) -> None:
-    wide = frame[frame["workload.rate"] == 0].pivot_table(
-        index=KEY, columns=POLICY, values="p100_ttft"
-    )
-    assert (wide["rr-sjf"] < wide["sjf"]).all()
-    assert (wide["rr-sjf, all"] <= wide["rr-sjf"]).all()
-
-
-@pytest.mark.studies
 def test_no_run_in_unit_rounds_is_below_the_optima_of_servers(slices: pd.DataFrame) -> None:
     rounds = slices[(slices["clock"] == "unit") & (slices[SETTING] == "burst")]
     best = rounds[rounds[POLICY] == "sjf"].groupby("instance")["total_latency"].first()
@@ -116,12 +97,50 @@ def test_no_run_in_unit_rounds_is_below_the_optima_of_servers(slices: pd.DataFra
     assert (pairs["recompute"] == pairs["swap"]).all()
 
 
-@pytest.mark.parametrize("batch", [1, 3, 8])
-def test_shortest_first_on_a_batch_of_servers_has_the_closed_form(batch: int) -> None:
-    # the k-th shortest follows on the server of the (k - batch)-th
-    outputs = np.random.default_rng(batch).integers(1, 50, 40)
-    instance = Instance("servers", 10**6, [0] * 40, [1] * 40, outputs, predicted=outputs)
-    ends: list[int] = []
-    for k, output in enumerate(sorted(outputs.tolist())):
-        ends.append(output + (ends[k - batch] if k >= batch else 0))
-    assert simulate(instance, make("sjf", {"batch": batch})).total_latency == sum(ends)
+SMALL = [lengths for n in (1, 2, 3, 4) for lengths in product(range(1, 6), repeat=n)]
+
+
+def test_four_rules_order_the_figure_as_described() -> None:
+    # Requests 1 to 4 with lengths 9, 2, 6, 4 and slices of 3: SJF ends 2, 4, 3, 1; under
+    # RR-SJF 2 fits its slice, then 4, 3, 1 take turns.
+    lengths = [9, 2, 6, 4]
+    assert serve(lengths, shortest_first=False).completion == (9, 11, 17, 21)
+    assert serve(lengths, shortest_first=True).completion == (21, 2, 12, 6)
+    mixed = serve(lengths, shortest_first=True, quantum=3)
+    assert mixed == Service(ttft=(9, 1, 6, 3), completion=(21, 2, 15, 12))
+    turns = serve(lengths, shortest_first=False, quantum=3)
+    assert all(mixed.completion[i] < turns.completion[i] for i in (1, 2, 3))
+    assert mixed.ttft[0] < serve(lengths, shortest_first=True).ttft[0]
+
+
+def test_sjf_has_the_least_total_completion_and_the_bound_is_twice_that_less_the_work() -> None:
+    for lengths in combinations_with_replacement(range(1, 6), 4):
+        best = min(
+            sum(serve(order, shortest_first=False).completion) for order in permutations(lengths)
+        )
+        assert sum(serve(lengths, shortest_first=True).completion) == best
+        assert cost_bound(lengths) == 2 * best - sum(lengths)
+
+
+@pytest.mark.parametrize("quantum", [1, 2, 3])
+def test_rr_sjf_stays_within_the_bound_and_starts_no_request_later_than_sjf(quantum: int) -> None:
+    for lengths in SMALL:
+        mixed = serve(lengths, shortest_first=True, quantum=quantum)
+        plain = serve(lengths, shortest_first=True)
+        assert sum(mixed.completion) <= cost_bound(lengths)
+        assert all(a <= b for a, b in zip(mixed.ttft, plain.ttft, strict=True))
+
+
+def test_impossible_lengths_and_slices_are_refused() -> None:
+    with pytest.raises(ValueError, match="lengths"):
+        serve([1, 0], shortest_first=True)
+    with pytest.raises(ValueError, match="quantum 0"):
+        serve([1], shortest_first=True, quantum=0)
+
+
+def test_shipped_witness_is_the_claims_own_and_optimal() -> None:
+    shipped = read_witness(claim.NAME)
+    assert shipped.schedules == {"shortest first": (0, 1, 1, 1), "better": (2, 0, 0, 0)}
+    assert shipped.figures == {"shortest first": 10, "better": 9}
+    assert shipped.instance == claim.INSTANCE
+    assert solve(shipped.instance).lower == shipped.schedule("better").total_latency

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from oracle import least_latency
 
-from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.papers.jaillet2025 import tasks
 from ratiolab.papers.jaillet2025.interpretation_kernels import Case, prefixes, serial
@@ -23,27 +22,6 @@ from ratiolab.studies.tasks import TASKS
 pytestmark = pytest.mark.long  # kernels of their own are compiled for ten seconds
 
 SMALL = {"n_least": 3, "n_most": 4, "memory_least": 8, "memory_most": 12}
-
-# two requests of prompt 1 and output 2 in memory 5: growing, their peaks 3 + 3 do not fit, one
-# round apart they hold 3 + 2
-TWO = Instance("two", 5, [0, 0], [1, 1], [2, 2])
-
-
-@pytest.mark.parametrize(
-    ("rules", "total"),
-    [
-        (Rules(), 2 + 3),
-        (Rules("from the start round"), 2 + 3),
-        (Rules("after a round"), 2 + 2),
-        (Rules("reserved"), 2 + 4),
-        (Rules(starts="events"), 2 + 4),
-        (Rules(starts="batches"), 2 + 4),
-        (Rules(starts="every", grid=5), 2 + 7),
-    ],
-)
-def test_two_requests_under_each_rule(rules: Rules, total: int) -> None:
-    reading = Reading("", "optimum", policy=rules, optimum=rules)
-    assert reading.evaluate(TWO, seed=0, steps=20) == (2, total, total)
 
 
 @pytest.mark.parametrize("model", [1, 2])

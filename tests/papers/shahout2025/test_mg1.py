@@ -1,13 +1,22 @@
 """Limited preemption: limits that other formulas know, and closed forms for exponentials."""
 
 import math
+from fractions import Fraction
+from math import exp
 
 import numpy as np
 import pytest
 
-from ratiolab.papers.shahout2025 import appendix_d
 from ratiolab.papers.shahout2025.queues import mg1, mg1_classics
-from ratiolab.papers.shahout2025.queues.quadrature import half_line
+from ratiolab.papers.shahout2025.queues.mg1_light_traffic import as_printed, slope, two_jobs
+from ratiolab.papers.shahout2025.queues.mg1_simulation import (
+    Sampler,
+    exponential_predictions,
+    perfect_exponential,
+    run,
+    simulate,
+)
+from ratiolab.papers.shahout2025.queues.quadrature import half_line, unit_interval
 
 LOADS = [0.2, 0.5, 0.8, 0.95]
 
@@ -53,14 +62,6 @@ def test_predictions_that_know_nothing_leave_the_mean_of_fcfs_when_nothing_is_pr
     assert value == pytest.approx(1 + rate / (1 - rate), rel=1e-8)
 
 
-def test_exponential_sizes_and_blind_predictions_make_every_fraction_fcfs() -> None:
-    # Memoryless sizes: preempting or not on blind information leaves M/M/1, 1/(1 - rho).
-    model = mg1.Joint(lambda x, r: np.exp(-x - r))
-    for fraction in (0.3, 0.7, 1.0):
-        value = mg1.corrected(model, fraction).mean_response_time(0.8)
-        assert value == pytest.approx(5, rel=1e-7)
-
-
 def test_joint_rule_reproduces_the_bessel_marginal_of_exponential_predictions() -> None:
     # int_0^inf exp(-x - r/x)/x dx = 2 K_0(2 sqrt r), and one more power of x: 2 sqrt r K_1.
     from scipy.special import k0, k1
@@ -70,26 +71,6 @@ def test_joint_rule_reproduces_the_bessel_marginal_of_exponential_predictions() 
     root = np.sqrt(r)
     assert mg1.EXPONENTIAL.excess(0, zero, r) == pytest.approx(2 * k0(2 * root), rel=1e-9)
     assert mg1.EXPONENTIAL.excess(1, zero, r) == pytest.approx(2 * root * k1(2 * root), rel=1e-9)
-
-
-@pytest.mark.parametrize("fraction", [0, 0.3, 0.9, 1])
-def test_stated_accuracy_survives_finer_rules(fraction: float) -> None:
-    fine = mg1.Joint(mg1.exponential_density, nodes=200)
-    for coarse_model, fine_model in ((mg1.PERFECT, mg1.PERFECT), (mg1.EXPONENTIAL, fine)):
-        coarse = mg1.corrected(coarse_model, fraction)
-        finer = mg1.corrected(fine_model, fraction, nodes=200)
-        for rate in [*LOADS, 0.99]:
-            expected = finer.mean_response_time(rate)
-            assert coarse.mean_response_time(rate) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("model", [mg1.PERFECT, mg1.EXPONENTIAL])
-@pytest.mark.parametrize("fraction", [0, 0.4, 1])
-def test_vanishing_load_leaves_the_service_time(
-    model: mg1.PredictionModel, fraction: float
-) -> None:
-    value = mg1.corrected(model, fraction).mean_response_time(1e-9)
-    assert value == pytest.approx(1, abs=1e-7)
 
 
 def test_perfect_predictions_agree_with_hand_derived_closed_forms() -> None:
@@ -106,67 +87,10 @@ def test_perfect_predictions_agree_with_hand_derived_closed_forms() -> None:
     assert value == pytest.approx(waiting + residence, rel=1e-9)
 
 
-@pytest.mark.parametrize("printed", [False, True])
-@pytest.mark.parametrize("fraction", [0, 0.5, 1])
-def test_mean_over_jobs_is_the_mean_of_the_formula_for_one_job(
-    fraction: float, printed: bool
-) -> None:
-    profile = (mg1.as_printed if printed else mg1.corrected)(mg1.PERFECT, fraction)
-    x, w = half_line(100)
-    one = [mg1.response_time(mg1.PERFECT, fraction, 0.7, t, t, printed=printed) for t in x]
-    assert w * np.exp(-x) @ one == pytest.approx(profile.mean_response_time(0.7), rel=1e-8)
-
-
-def test_jobs_shorter_than_their_threshold_leave_when_done() -> None:
-    # x = 1 < C r = 8: the residence is at most x / (1 - rho), whatever the threshold.
-    short = mg1.response_time(mg1.EXPONENTIAL, 0.8, 0.5, 1, 10)
-    never = mg1.response_time(mg1.EXPONENTIAL, 0.8, 0.5, 1, 10, printed=True)
-    waiting = mg1.response_time(mg1.EXPONENTIAL, 0.8, 0.5, 1e-9, 10)
-    assert 1 < short - waiting < 2
-    assert never - waiting > 2
-
-
-@pytest.mark.parametrize("rate", LOADS)
-def test_printed_lemma_beats_the_optimal_policy_and_is_therefore_false(rate: float) -> None:
-    # SRPT minimises the mean response time of every M/G/1 queue; Lemma 1 claims less for
-    # every C with perfect predictions, C = 1 (SRPT itself) included.
-    optimum = mg1_classics.srpt(rate, exponential)
-    for fraction in (0, 0.2, 0.5, 0.8, 1):
-        printed = mg1.as_printed(mg1.PERFECT, fraction).mean_response_time(rate)
-        exact = mg1.corrected(mg1.PERFECT, fraction).mean_response_time(rate)
-        assert printed < optimum * 0.99
-        assert exact > optimum * (1 - 1e-9)
-
-
 def test_memory_without_preemption_is_the_mean_age_in_service() -> None:
     # One started job at a time: lambda E[X^2] / 2 = rate for exponential sizes.
     for model in (mg1.PERFECT, mg1.EXPONENTIAL):
         assert mg1.corrected(model, 0).mean_memory(0.6) == pytest.approx(0.6, rel=1e-8)
-
-
-def test_more_preemption_costs_memory_and_saves_time_with_perfect_predictions() -> None:
-    figure = appendix_d.curves(mg1.PERFECT, [0, 0.2, 0.5, 0.8, 1], [0.3, 0.6, 0.9])
-    assert (np.diff(figure.response_time, axis=0) < 0).all()
-    assert (np.diff(figure.memory, axis=0) > 0).all()
-    assert (np.diff(figure.response_time, axis=1) > 0).all()
-
-
-def test_near_saturation_poor_predictions_make_limited_preemption_the_faster_policy() -> None:
-    little, full = (mg1.corrected(mg1.EXPONENTIAL, c) for c in (0.15, 1))
-    assert little.mean_response_time(0.9) > full.mean_response_time(0.9)
-    for rate in (0.97, 0.99):
-        assert little.mean_response_time(rate) < full.mean_response_time(rate)
-
-
-def test_neither_printed_density_has_the_size_as_marginal() -> None:
-    import sympy
-
-    x = sympy.symbols("x", positive=True)
-    marginals = appendix_d.size_marginals()
-    assert marginals["exponential, printed"] == x / sympy.E
-    assert marginals["perfect, printed"] == sympy.oo
-    assert marginals["exponential, corrected"] == sympy.exp(-x)
-    assert marginals["perfect, corrected"] == sympy.exp(-x)
 
 
 def test_overload_and_impossible_fractions_are_refused() -> None:
@@ -178,3 +102,123 @@ def test_overload_and_impossible_fractions_are_refused() -> None:
     for formula in (mg1.corrected, mg1.as_printed):
         with pytest.raises(ValueError, match=r"fraction 1\.5"):
             formula(mg1.PERFECT, 1.5)
+
+
+GRID = [Fraction(k, 20) for k in range(21)]
+
+
+@pytest.mark.parametrize("fraction", GRID[::4])
+def test_exact_values_are_the_derivatives_of_the_profiles(fraction: Fraction) -> None:
+    exact, printed = (f(mg1.PERFECT, float(fraction)) for f in (mg1.corrected, mg1.as_printed))
+    assert slope(exact) == pytest.approx(float(two_jobs(fraction)), rel=1e-9)
+    assert slope(printed) == pytest.approx(float(as_printed(fraction)), rel=1e-9)
+    difference = (exact.mean_response_time(1e-4) - 1) / 1e-4
+    assert slope(exact) == pytest.approx(difference, rel=1e-3)
+
+
+def test_two_served_jobs_are_delayed_as_assumed() -> None:
+    # Midpoint sums over u of the delay seen by the event loop, for a few sizes and fractions.
+    for t, x, fraction in ((3.0, 1.0, 0.5), (2.0, 5.0, 1.0), (4.0, 2.0, 0.0), (4.0, 0.5, 0.75)):
+        for u in (np.arange(64) + 0.5) * t / 64:
+            size = np.array([t, x])
+            arrival = np.array([0.0, u])
+            completion, _ = run(arrival, size, size, fraction)
+            delay = (completion - arrival - size).sum()
+            preempts = u < fraction * t and x < t - u
+            assert delay == pytest.approx(x if preempts else t - u)
+
+
+def test_defining_integrals_give_the_closed_forms() -> None:
+    from scipy.integrate import quad
+
+    for c in (0.2, 0.5, 0.8):
+        w = 1 - c
+        policy = quad(lambda v, w=w: (1 - exp(-v)) * (exp(-v) - exp(-v / w)), 0, 60)[0] + w * w
+        assert policy == pytest.approx(float(two_jobs(Fraction(c).limit_denominator(10))))
+        residence = quad(lambda u, w=w: (1 - (1 + u) * exp(-u)) * (exp(-u) - exp(-u / w)), 0, 60)[0]
+        old = quad(lambda r, c=c: r * r * exp(-(2 + c) * r), 0, 60)[0]
+        printed = (0.25 + old) / 2 + residence
+        assert printed == pytest.approx(float(as_printed(Fraction(c).limit_denominator(10))))
+
+
+def naive(arrival, size, prediction, fraction):  # type: ignore[no-untyped-def]
+    """Integer times, one unit at a time, the rule written out again."""
+    n = len(arrival)
+    age, completion = [0] * n, [0] * n
+    last, now = -1, 0
+    while min(completion) == 0:
+        here = [i for i in range(n) if arrival[i] <= now and completion[i] == 0]
+        if here:
+            immune = [i for i in here if age[i] > 0 and age[i] >= fraction * prediction[i]]
+            rank = {i: prediction[i] - age[i] for i in here}
+            # An immune job holds the server; the running job keeps it at equal rank.
+            i = immune[0] if immune else min(here, key=lambda j: (rank[j], j != last, j))
+            age[i] += 1
+            last = i
+            if age[i] == size[i]:
+                completion[i] = now + 1
+        now += 1
+    return completion
+
+
+def test_event_loop_follows_the_rule_unit_by_unit() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        n = int(rng.integers(1, 7))
+        arrival = np.sort(rng.choice(15, n, replace=False))
+        size = rng.integers(1, 8, n)
+        prediction = size + rng.integers(-1, 3, n) * rng.integers(0, 2)
+        prediction = np.maximum(prediction, 1) + np.arange(n) / 64  # no ties
+        fraction = float(rng.choice([0, 0.25, 0.5, 1]))
+        completion, _ = run(arrival * 1.0, size * 1.0, prediction, fraction)
+        assert completion.tolist() == naive(arrival, size, prediction, fraction)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "model"),
+    [(perfect_exponential, mg1.PERFECT), (exponential_predictions, mg1.EXPONENTIAL)],
+)
+@pytest.mark.parametrize("fraction", [0, 0.2, 0.8, 1])
+def test_simulation_confirms_the_corrected_formula_and_refutes_the_printed_one(
+    sampler: Sampler, model: mg1.PredictionModel, fraction: float
+) -> None:
+    exact, printed = mg1.corrected(model, fraction), mg1.as_printed(model, fraction)
+    rng = np.random.default_rng(int(100 * fraction))
+    for rate in (0.5, 0.7):
+        seen = simulate(sampler, fraction, rate, rng=rng, confidence=0.999)
+        assert seen.response_time.covers(exact.mean_response_time(rate))
+        assert seen.memory.covers(exact.mean_memory(rate))
+        assert not seen.response_time.covers(printed.mean_response_time(rate))
+        assert seen.response_time.half_width < 0.04 * seen.response_time.mean
+
+
+def test_same_seed_same_estimate() -> None:
+    one, two = (
+        simulate(perfect_exponential, 0.5, 0.5, rng=np.random.default_rng(1), jobs=1000)
+        for _ in range(2)
+    )
+    assert one == two
+
+
+def test_bad_input_is_refused_by_name() -> None:
+    one = np.ones(1)
+    with pytest.raises(ValueError, match="size"):
+        run(one, np.ones(2), one, 0.5)
+    with pytest.raises(ValueError, match="arrival"):
+        run(np.array([1.0, 0.0]), np.ones(2), np.ones(2), 0.5)
+    with pytest.raises(ValueError, match="fraction 2"):
+        run(one, one, one, 2)
+    with pytest.raises(ValueError, match="replications 1"):
+        simulate(perfect_exponential, 0, 0.5, rng=np.random.default_rng(0), replications=1)
+
+
+@pytest.mark.parametrize(("power", "exact"), [(0, 1), (1, 1), (3, 6)])
+def test_the_half_line_integrates_gamma_densities(power: int, exact: int) -> None:
+    s, weight = half_line(100)
+    assert weight @ (s**power * np.exp(-s)) == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize(("power", "exact"), [(0, 1), (2, 1 / 3), (0.5, 2 / 3)])
+def test_the_unit_interval_integrates_powers(power: float, exact: float) -> None:
+    x, weight = unit_interval(100)
+    assert weight @ x**power == pytest.approx(exact, rel=1e-9)

@@ -2,19 +2,16 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from quick_cells import quick_store
 
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.zheng2026.experiments.memory import FAR, named
+from ratiolab.papers.zheng2026.experiments.memory import FAR
 from ratiolab.papers.zheng2026.experiments.service import (
-    LABEL,
     MEAN,
     POLICY,
-    PREDICT,
     SLOW,
     by_clock,
     findings,
@@ -22,8 +19,6 @@ from ratiolab.papers.zheng2026.experiments.service import (
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
-from ratiolab.theory.laws.log_t import LogT
-from ratiolab.workloads.generators import generate
 
 ZHENG2026_MEMORY = experiments()["zheng2026-memory"]
 ZHENG2026 = experiments()["zheng2026"]
@@ -62,51 +57,6 @@ def test_the_page_has_a_verdict_on_every_factor_from_the_table_alone(
         for runs in map(by_clock, (quick, fast))
     ]
     assert verdicts == ["not reproduced", "holds"]
-
-
-@pytest.mark.studies
-def test_predictions_change_nothing_for_fcfs_and_all_policies_finish(quick: pd.DataFrame) -> None:
-    assert (quick["outcome"] == "complete").all()
-    assert (quick["evictions"] == 0).all()
-    rows = quick[(quick[POLICY] == "fcfs") & quick[LABEL].str.startswith("quality")]
-    assert (rows.groupby(["clock", "workload.rate"])[MEAN].nunique() == 1).all()
-    assert rows[PREDICT].nunique() > 5
-
-
-@pytest.mark.studies
-def test_knowing_the_lengths_is_best_of_all(quick: pd.DataFrame) -> None:
-    known = quick[quick[PREDICT] == "exact"]["workload.rate"]
-    rows = quick[quick[LABEL].str.startswith("quality") & quick["workload.rate"].isin(known)]
-    for _, group in rows.groupby("workload.rate"):
-        best = group.loc[group[MEAN].idxmin()]
-        assert (best[POLICY], best[PREDICT]) == ("ssjf", "exact")
-    assert len(known)
-
-
-def test_on_one_server_medians_are_the_order_for_latency_per_token_and_means_for_latency() -> None:
-    """Without simulator: sorted sums. Per token: median < mean < mean with CVaR, as on the page."""
-    cost: dict[str, list[float]] = {"median": [], "mean": [], "tie": []}
-    latency: dict[str, list[float]] = {"median": [], "mean": [], "tie": []}
-    for seed in range(40):
-        instance = generate("log-t-laws", seed, n=400, memory=9000, mu=5.0, upper=1024)
-        assert instance.location is not None
-        assert instance.scale is not None
-        laws = [
-            LogT(m / 1000, s / 1000) for m, s in zip(instance.location, instance.scale, strict=True)
-        ]
-        means = np.array([law.capped_mean(1024) for law in laws])
-        tails = np.array([law.cvar(0.9, 1024) for law in laws])
-        keys = {"median": instance.location, "mean": means, "tie": means + 0.5 * tails}
-        for name, key in keys.items():
-            output = instance.output[np.argsort(key, kind="stable")]
-            completion = np.cumsum(output)
-            cost[name].append(float((completion / output).mean()))
-            latency[name].append(float(completion.mean()))
-    per_token = {name: np.array(values) for name, values in cost.items()}
-    for better, worse in (("median", "mean"), ("mean", "tie")):
-        gap = per_token[worse] / per_token[better] - 1
-        assert gap.mean() > 3 * gap.std() / np.sqrt(len(gap))
-    assert np.mean(latency["mean"]) < min(np.mean(latency["median"]), np.mean(latency["tie"]))
 
 
 @pytest.fixture(scope="module")
@@ -149,17 +99,3 @@ def test_the_page_on_memory_counts_settings_from_the_table_alone(
     )
     assert "above 1 in 6 of 6" in line
     assert line.split(" | ")[3] == "holds"
-
-
-def test_laws_are_stopped_later_only_where_outputs_are_longer() -> None:
-    label, policies = "workload.label", ["sept", "sept, 4,096"]
-    rows = [
-        {label: name, "workload.rate": rate, POLICY: policy}
-        for name in ("log-t", "log-t, heavy, to 4,096")
-        for rate in (0.0, 0.1, 0.2)
-        for policy in policies
-    ]
-    table = named(pd.DataFrame(rows))
-    assert table[table[label] == "log-t"][POLICY].tolist() == ["sept"] * 3
-    assert table[table[label] != "log-t"][POLICY].tolist() == policies * 3
-    assert table["load"].unique().tolist() == ["all at once", "load 0.9", "load 1.3"]

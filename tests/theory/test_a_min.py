@@ -1,0 +1,230 @@
+"""The quotient of Lemma 2: its matrices, suprema, growth and certificates, by other routes."""
+
+from fractions import Fraction
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pencil import inverse_denominator, secular
+from scipy.optimize import brentq
+
+from ratiolab.theory.rayleigh import amin
+from ratiolab.theory.rayleigh.asymptotics import (
+    LogFit,
+    closed_bound,
+    expansion,
+    log_fit,
+)
+from ratiolab.theory.rayleigh.copositive import nonnegative_maximum, tail_bound
+from ratiolab.theory.rayleigh.spectrum import spectral_radius
+
+RANGES = [(1, 1, 0), (1, 2, 0), (1, 7, 0), (3, 8, 0), (1, 6, 1), (2, 7, 5), (4, 9, 40)]
+
+
+def literal_lemma_2(shares: list[int], lower: int, prompt: int) -> Fraction:
+    """The double sums exactly as printed."""
+    x = dict(enumerate(shares, start=lower))
+    upper = lower + len(shares) - 1
+    top = bottom = Fraction(0)
+    for k in range(lower, upper + 1):
+        delta = prompt + lower if k == lower else 1
+        duration = delta * sum(i * x[i] for i in range(k, upper + 1))
+        finish = sum(Fraction(delta, prompt + i) * x[i] for i in range(k, upper + 1))
+        stay = sum(Fraction(i - k, prompt + i) * x[i] for i in range(k + 1, upper + 1))
+        top += duration * (finish + 2 * stay)
+        later = sum(x[i] for i in range(k + 1, upper + 1))
+        bottom += k * (prompt + k) * x[k] * (x[k] + 2 * later)
+    return top / bottom
+
+
+def rational_inverse(matrix: np.ndarray) -> np.ndarray:
+    """Gauss-Jordan elimination on Fractions."""
+    n = len(matrix)
+    work = np.concatenate([matrix, np.vectorize(Fraction)(np.eye(n, dtype=int))], axis=1)
+    for row in range(n):
+        work[row] = work[row] / work[row, row]
+        for other in range(n):
+            if other != row:
+                work[other] = work[other] - work[other, row] * work[row]
+    return work[:, n:]
+
+
+shares = st.lists(st.integers(0, 9), min_size=1, max_size=7).filter(any)
+
+
+@given(shares, st.integers(1, 6), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_quotient_is_the_printed_double_sum(x, lower, prompt):
+    value = amin.quotient(x, lower, prompt)
+    assert isinstance(value, Fraction)
+    assert value == literal_lemma_2(x, lower, prompt)
+
+
+@given(shares, st.integers(1, 6), st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_the_matrices_carry_the_two_forms(x, lower, prompt):
+    A, B = amin.matrices(lower, lower + len(x) - 1, prompt, exact=True)
+    vector = np.array([Fraction(share) for share in x], dtype=object)
+    assert vector @ A @ vector == amin.numerator(x, lower, prompt)
+    assert vector @ B @ vector == amin.denominator(x, lower, prompt)
+
+
+@pytest.mark.parametrize(("lower", "upper", "prompt"), RANGES)
+def test_the_inverse_is_tridiagonal(lower, upper, prompt):
+    _, B = amin.matrices(lower, upper, prompt, exact=True)
+    diagonal, off = inverse_denominator(lower, upper, prompt)
+    expected = np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1)
+    assert (rational_inverse(B) == expected).all()
+
+
+@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 4, 0), (1, 9, 3), (5, 8, 100)])
+def test_the_two_point_supremum_is_attained_and_not_exceeded(lower, upper, prompt):
+    best = amin.two_point_supremum(lower, upper, prompt)
+
+    def value(ratio: float) -> float:
+        pmf = np.zeros(upper - lower + 1)
+        pmf[0], pmf[-1] = ratio, 1.0
+        return float(amin.quotient(pmf, lower, prompt))
+
+    top = np.sqrt(upper * (prompt + upper) / (lower * (prompt + lower)))
+    assert value(top) == pytest.approx(best, rel=1e-13)
+    assert max(value(ratio) for ratio in np.geomspace(top / 100, top * 100, 801)) < best + 1e-12
+
+
+@pytest.mark.parametrize("upper", [5, 8, 16, 64])
+def test_the_envelope_dominates_every_prompt(upper):
+    # Lengths 4 and u: alpha in (1/2, 1), = 1/2, = 1/4 and = 1/16.
+    values = [amin.two_point_supremum(4, upper, s) for s in [*range(200), 10**4, 10**8]]
+    alpha = 4 / upper
+    # r = (s + l) / (s + u): short intervals prefer no prompt, wide ones an endless one
+    r = min(1.0, max(alpha, 1 / (4 * alpha)))
+    envelope = 1 + (np.sqrt(r / alpha) - r) / 2
+    assert max(values) <= envelope + 1e-12
+    assert max(values) == pytest.approx(envelope, rel=1e-5)
+
+
+def test_what_leaves_the_model_is_refused():
+    for bad in [(0, 3, 0), (3, 2, 0), (1, 2, -1)]:
+        with pytest.raises(ValueError):
+            amin.matrices(*bad)
+    for pmf in ([], [1, -1], [0, 0]):
+        with pytest.raises(ValueError, match="pmf"):
+            amin.quotient(pmf)
+
+
+def extended_radius(log_upper: float) -> float:
+    """Return the spectral radius for lengths 1..u, ``L = ln u``, when u is too large to sweep.
+
+    Takes ``H(mu)`` from two sweeps over ``2^12`` and ``2^13`` lengths, their ``u^-p`` term
+    eliminated, and solves ``L / (4 mu + 1) + H(mu) = 1``. What is left out is ``O(2^-26)`` with a
+    small constant, and ``u^-p`` itself: the error is below 1e-9 from ``u = 10^6`` on.
+    """
+    base = 1 << 12
+
+    def excess(mu: float) -> float:
+        short, long = (secular(mu, 1, u) - log(u) / (4 * mu + 1) for u in (base, 2 * base))
+        gain = 2 ** sqrt(1 + 3 * mu / (1 + mu))
+        return log_upper / (4 * mu + 1) + (gain * long - short) / (gain - 1) - 1
+
+    guess = expansion(log_upper) - 1
+    return 1 + float(brentq(excess, guess - 0.1, guess + 0.1, xtol=1e-12))
+
+
+@pytest.fixture(scope="module")
+def curve() -> list[float]:
+    """Radii for u = 2..2000."""
+    return [spectral_radius(upper, tolerance=1e-11).rho for upper in range(2, 2001)]
+
+
+@pytest.mark.parametrize("upper", [10**5, 10**6])
+def test_the_extension_agrees_with_a_full_sweep(upper):
+    assert extended_radius(log(upper)) == pytest.approx(
+        spectral_radius(upper, tolerance=1e-12).rho, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "prompt"), [(1, 2, 0), (1, 500, 0), (40, 500, 0), (1, 500, 30), (10, 20, 3)]
+)
+def test_the_closed_bound_holds_for_every_prompt(lower, upper, prompt):
+    assert spectral_radius(upper, lower, prompt).rho <= closed_bound(lower, upper, prompt)
+
+
+def test_a_logarithmic_curve_is_recovered():
+    wanted = LogFit(0.3, 0.5, 1.0, 1.0)
+    fit = log_fit(range(1, 60), [wanted(u) for u in range(1, 60)])
+    assert (fit.scale, fit.shift, fit.offset) == pytest.approx((0.3, 0.5, 1.0), abs=1e-6)
+    assert fit.r_squared == pytest.approx(1.0, abs=1e-12)
+
+
+def test_arguments_out_of_reach_are_refused():
+    with pytest.raises(ValueError, match="log_upper"):
+        expansion(0.0)
+    with pytest.raises(ValueError, match="uppers"):
+        log_fit([1, 2, 3], [1.0, 2.0, 3.0])
+
+
+CASES = [(1, 1, 0), (1, 2, 0), (1, 40, 0), (6, 30, 0), (3, 30, 7), (1, 30, 10**6)]
+
+
+@pytest.mark.parametrize(("lower", "upper", "prompt"), CASES)
+def test_the_maximiser_is_a_distribution(lower, upper, prompt):
+    vector = spectral_radius(upper, lower, prompt, tolerance=1e-16, vector=True).vector
+    assert vector is not None
+    assert vector.min() > 0
+
+
+@pytest.mark.parametrize(("lower", "upper", "prompt"), CASES)
+def test_exact_certificates_enclose_the_radius_tightly(lower, upper, prompt):
+    proof = nonnegative_maximum(upper, lower, prompt)
+    rho = spectral_radius(upper, lower, prompt, tolerance=1e-13).rho
+    assert proof.arithmetic == "exact"
+    assert 0 <= proof.above - proof.below < Fraction(1, 10**11)
+    assert float(proof.below) - 1e-12 <= rho <= float(proof.above) + 1e-12
+
+
+@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 12, 0), (3, 12, 7)])
+def test_the_lower_certificate_is_a_feasible_rational_point(lower, upper, prompt):
+    proof = nonnegative_maximum(upper, lower, prompt)
+    assert proof.weights is not None
+    assert min(proof.weights) >= 0
+    A, B = amin.matrices(lower, upper, prompt, exact=True)
+    x = np.array([Fraction(weight) for weight in proof.weights], dtype=object)
+    assert x @ A @ x == proof.below * (x @ B @ x)
+
+
+@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 12, 0), (3, 12, 7)])
+def test_the_upper_certificate_leaves_a_definite_form(lower, upper, prompt):
+    # Independently of tails: all pivots of above * B - A are non-negative, in rationals.
+    above = nonnegative_maximum(upper, lower, prompt).above
+    A, B = amin.matrices(lower, upper, prompt, exact=True)
+    work = above * B - A
+    for n in range(len(work)):
+        assert work[n, n] > 0
+        work[n + 1 :] = work[n + 1 :] - np.outer(work[n + 1 :, n] / work[n, n], work[n])
+    assert secular(above - 1, lower, upper, prompt) <= 1
+
+
+@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 5, 0), (3, 8, 0), (2, 7, 5), (4, 4, 2)])
+def test_the_tail_bound_is_the_largest_row_ratio(lower, upper, prompt):
+    A, B = amin.matrices(lower, upper, prompt, exact=True)
+    n = upper - lower + 1
+    to_shares = np.eye(n, dtype=int) - np.eye(n, k=1, dtype=int)
+    tails = np.array([Fraction(2 * n - k * k // n) for k in range(n)], dtype=object)
+    top, bottom = (to_shares.T @ form @ to_shares @ tails for form in (A, B))
+    assert tail_bound([int(x) for x in tails], lower, prompt) == max(top / bottom)
+
+
+@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 300, 0), (4, 300, 50), (1, 2, 0)])
+def test_rounded_enclosures_hold_the_exact_ones(lower, upper, prompt):
+    exact = nonnegative_maximum(upper, lower, prompt)
+    rounded = nonnegative_maximum(upper, lower, prompt, exact=False)
+    assert rounded.below <= exact.below <= exact.above <= rounded.above
+    assert rounded.above - rounded.below < Fraction(1, 10**11)
+
+
+def test_tails_must_be_positive():
+    with pytest.raises(ValueError, match="tails"):
+        tail_bound([1, 0])
