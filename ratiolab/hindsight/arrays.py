@@ -1,7 +1,7 @@
 """Columns of an instance as compiled code takes them, and parts of arrays that it overwrites."""
 
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +16,16 @@ class Compiled:
     it. Division by zero is not checked, because the check makes compilation slow.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, entry: bool = True) -> None:
         update_wrapper(self, function)
+        self._entry = entry
 
     @cached_property
     def _dispatcher(self) -> Any:
         from numba import njit
 
-        return njit(cache=True, nogil=True, error_model="numpy")(self.__wrapped__)
+        options = {} if self._entry else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        return njit(cache=True, nogil=True, error_model="numpy", **options)(self.__wrapped__)
 
     def __call__(self, *arguments: Any) -> Any:
         return self._dispatcher(*arguments)
@@ -37,6 +39,9 @@ class Compiled:
 
 compiled: Any = Compiled
 """Compile a function on first call."""
+
+inner: Any = partial(Compiled, entry=False)
+"""Compile one that only compiled ones call: a quarter of the time, that of Python's entry, less."""
 
 
 class Requests(NamedTuple):
@@ -56,7 +61,7 @@ class Requests(NamedTuple):
         return cls(arrival, prompt, output, instance.memory)
 
 
-@compiled
+@inner
 def overwrite(target, at, source, begin, end):  # type: ignore[no-untyped-def]
     """Do ``target[at : …] = source[begin:end]``, whose error message takes seconds to compile."""
     for k in range(end - begin):

@@ -13,7 +13,9 @@ from ratiolab.seconds.beam_kernels import (
     DONE,
     FLOATS,
     INTEGERS,
+    LEFT,
     LIVE,
+    LOG,
     LOGGED,
     NUMBERS,
     SPANS,
@@ -22,7 +24,6 @@ from ratiolab.seconds.beam_kernels import (
     Pool,
     Taste,
     beam,
-    begin,
     compact,
 )
 from ratiolab.seconds.duals import Parts, machine_prices, parts_of
@@ -150,8 +151,10 @@ def started(
     span, size = int(setting.batches * timed.fixed), len(pool.whole)
     taste = Taste(states, CANDIDATES, setting.ahead, setting.weight, span)
     numbers = np.zeros(NUMBERS, np.int64)
-    front = Front(np.zeros(SPANS, np.int64), np.zeros(size, np.int64), numbers, np.zeros(1))
-    begin(timed, guide, pool, front)
+    front = Front(np.full(SPANS, -1), np.arange(size - 1, -1, -1), numbers, np.full(1, np.inf))
+    front.head[0] = 0  # the first state, on which nothing has arrived
+    pool.following[0] = pool.whole[0, LOG] = numbers[BEST] = -1
+    numbers[LIVE], numbers[LEFT] = 1, size - 1
     room = CANDIDATES * (CHUNK + states)
     log = np.zeros((4 * (n + room), 3), np.int64)
     while numbers[LIVE] and used() < 1:

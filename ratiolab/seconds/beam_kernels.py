@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 NOW, TIME, HOLD, RUNNING, ARRIVED, LOG, STARTED, HASH, CELL, INTEGERS = range(10)
@@ -101,7 +101,7 @@ class Front(NamedTuple):
     least: NDArray[np.float64]
 
 
-@compiled
+@inner
 def fits(timed, pool, x, i):  # type: ignore[no-untyped-def]
     """Return whether a request fits beside what runs, until it completes."""
     now, running = pool.whole[x, NOW], pool.whole[x, RUNNING]
@@ -123,7 +123,7 @@ def fits(timed, pool, x, i):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@inner
 def copied(pool, x, y):  # type: ignore[no-untyped-def]
     """Copy a state."""
     for k in range(INTEGERS):
@@ -136,7 +136,7 @@ def copied(pool, x, y):  # type: ignore[no-untyped-def]
         pool.waiting[y, k] = pool.waiting[x, k]
 
 
-@compiled
+@inner
 def cell_at(guide, time):  # type: ignore[no-untyped-def]
     """Return the cell of a time in picoseconds, and which part of it has passed."""
     at = time * 1e-12 / guide.width
@@ -144,13 +144,13 @@ def cell_at(guide, time):  # type: ignore[no-untyped-def]
     return cell, min(1.0, at - cell)
 
 
-@compiled
+@inner
 def regret_in(guide, i, cell):  # type: ignore[no-untyped-def]
     """Return the least regret of a request that starts in a cell or later."""
     return guide.regret[i, min(cell + guide.lag[i], len(guide.price) - 1)]
 
 
-@compiled
+@inner
 def ahead_of(timed, guide, taste, pool, x):  # type: ignore[no-untyped-def]
     """Return the price of memory that stays idle soon if nothing starts."""
     whole = pool.whole[x]
@@ -166,7 +166,7 @@ def ahead_of(timed, guide, taste, pool, x):  # type: ignore[no-untyped-def]
     return taste.weight * guide.price[cell] * timed.fixed * 1e-12 * idle
 
 
-@compiled
+@inner
 def arrive(timed, guide, pool, x):  # type: ignore[no-untyped-def]
     """Let the requests that are due wait."""
     whole = pool.whole[x]
@@ -181,7 +181,7 @@ def arrive(timed, guide, pool, x):  # type: ignore[no-untyped-def]
         whole[ARRIVED] += 1
 
 
-@compiled
+@inner
 def some_fits(timed, guide, pool, x, most):  # type: ignore[no-untyped-def]
     """Return whether one of the first that wait fits."""
     seen = 0
@@ -199,7 +199,7 @@ def some_fits(timed, guide, pool, x, most):  # type: ignore[no-untyped-def]
     return False
 
 
-@compiled
+@inner
 def begun(timed, guide, pool, y, i):  # type: ignore[no-untyped-def]
     """Start a request in a state."""
     whole = pool.whole[y]
@@ -224,7 +224,7 @@ def begun(timed, guide, pool, y, i):  # type: ignore[no-untyped-def]
     pool.real[y, NEXT] -= regret_in(guide, i, cell + 1)
 
 
-@compiled
+@inner
 def run_on(timed, guide, pool, x, prefill, fresh, blocked):  # type: ignore[no-untyped-def]
     """Do batches up to an arrival, a completion, or one after which something fits."""
     whole, real = pool.whole[x], pool.real[x]
@@ -255,7 +255,7 @@ def run_on(timed, guide, pool, x, prefill, fresh, blocked):  # type: ignore[no-u
             break
 
 
-@compiled
+@inner
 def recounted(guide, pool, x):  # type: ignore[no-untyped-def]
     """Count anew the regrets of requests that wait, where a state has come to another cell."""
     cell, _ = cell_at(guide, pool.whole[x, TIME])
@@ -275,7 +275,7 @@ def recounted(guide, pool, x):  # type: ignore[no-untyped-def]
     pool.real[x, WAITS], pool.real[x, NEXT] = now, later
 
 
-@compiled
+@inner
 def scored(timed, guide, taste, pool, x):  # type: ignore[no-untyped-def]
     """Set what a state has cost and will cost at least: regrets change linearly within a cell."""
     _, part = cell_at(guide, pool.whole[x, TIME])
@@ -283,7 +283,7 @@ def scored(timed, guide, taste, pool, x):  # type: ignore[no-untyped-def]
     pool.real[x, SCORE] = pool.real[x, COST] + waits + ahead_of(timed, guide, taste, pool, x)
 
 
-@compiled
+@inner
 def marked(log, seen, k):  # type: ignore[no-untyped-def]
     """Mark a start and those before it."""
     while k >= 0 and not seen[k]:
@@ -315,17 +315,19 @@ def compact(pool, front, log):  # type: ignore[no-untyped-def]
     number[LOGGED] = kept
 
 
-@compiled
-def begin(timed, guide, pool, front):  # type: ignore[no-untyped-def]
-    """Put the first state on the front, on which nothing has started."""
-    front.head[:], front.number[:], front.least[0] = -1, 0, np.inf
-    for place in range(len(front.free)):
-        front.free[place] = len(front.free) - 1 - place
-    front.number[LEFT], front.number[LIVE], front.number[BEST] = len(front.free) - 1, 1, -1
-    front.head[0], pool.following[0] = 0, -1
-    pool.whole[0, :], pool.real[0, :], pool.waiting[0, :] = 0, 0.0, np.uint64(0)
-    pool.whole[0, LOG] = -1
-    arrive(timed, guide, pool, 0)
+@inner
+def sift(pool, heap, size, k):  # type: ignore[no-untyped-def]
+    """Let a state sink to its place in a heap; the one of least score stands first."""
+    x = heap[k]
+    while 2 * k + 1 < size:
+        child = 2 * k + 1
+        if child + 1 < size and pool.real[heap[child + 1], SCORE] < pool.real[heap[child], SCORE]:
+            child += 1
+        if pool.real[heap[child], SCORE] >= pool.real[x, SCORE]:
+            break
+        heap[k] = heap[child]
+        k = child
+    heap[k] = x
 
 
 @compiled
@@ -335,7 +337,7 @@ def beam(timed, guide, taste, pool, front, log, most):  # type: ignore[no-untype
     Parameters
     ----------
     pool : room for states.
-    front : progress of the beam; `begin` creates it.
+    front : progress of the beam.
     log : for each start the preceding start of its state, the request and the round; shape
         (starts, 3), with room for the starts of all states that are expanded.
     most : states to expand; a span of states that has begun is finished.
@@ -344,8 +346,7 @@ def beam(timed, guide, taste, pool, front, log, most):  # type: ignore[no-untype
     head, free, number = front.head, front.free, front.number
     span, live, left, logged = number[SPAN], number[LIVE], number[LEFT], number[LOGGED]
     starts_of = np.zeros(n + 2, np.int64)
-    layer, scores = np.empty(size, np.int64), np.empty(size)
-    moved = np.empty(size, np.int64)
+    layer, moved = np.empty(size, np.int64), np.empty(size, np.int64)
     done = 0
     while live and done < most:
         x = head[span % SPANS]
@@ -354,15 +355,19 @@ def beam(timed, guide, taste, pool, front, log, most):  # type: ignore[no-untype
             continue
         count = 0
         while x >= 0:
-            layer[count], scores[count] = x, pool.real[x, SCORE]
+            layer[count] = x
             count += 1
             x = pool.following[x]
         head[span % SPANS] = -1
         live -= count
-        order = np.argsort(scores[:count])
+        for k in range(count // 2 - 1, -1, -1):
+            sift(pool, layer, count, k)
         kept = 0
-        for place in range(count):
-            x = layer[order[place]]
+        while count:
+            x = layer[0]
+            count -= 1
+            layer[0] = layer[count]
+            sift(pool, layer, count, 0)
             same = kept == taste.states or starts_of[pool.whole[x, STARTED]] > max(
                 1, taste.states // 3 - 1
             )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.bounds import Piece, one_machine
-from ratiolab.model import Instance
+from ratiolab.model import Instance, IntArray
 from ratiolab.online.clock import BatchTime
 
 Floats = NDArray[np.float64]
@@ -44,6 +44,27 @@ class Duals(NamedTuple):
     price: Floats
     decoding: Floats
     prefilled: Floats
+
+
+class Room(NamedTuple):
+    """Scratch of `bound`, which compiles sooner when it makes no arrays."""
+
+    rest: Floats
+    credit: Floats
+    highest: IntArray
+    p: Floats
+    low: Floats
+    ahead: Floats
+    chosen: IntArray
+    origin: IntArray
+
+    @classmethod
+    def of(cls, parts: "Parts", duals: Duals) -> "Room":
+        """Return room for these parts and duals."""
+        size, groups = len(duals.price) + 3, int(np.diff(parts.first).max()) + 1
+        cells, table = np.zeros((3, size)), np.zeros((2, groups, size), np.int64)
+        credit, ahead = np.zeros((len(parts.steps) + 1, size)), np.zeros((groups, size))
+        return cls(cells[0], credit, table[0, 0].copy(), *cells[1:], ahead, *table)
 
 
 class Parts(NamedTuple):
@@ -156,36 +177,27 @@ def parts_of(
 
 
 @compiled
-def bound(parts, steps, duals, slopes):  # type: ignore[no-untyped-def]
+def bound(parts, steps, duals, slopes, room):  # type: ignore[no-untyped-def]
     """Return the bound without its constant, and add its slopes in the duals."""
     due, work, level, first = parts.due, parts.work, parts.level, parts.first
     size, length, soonest = parts.size, parts.length, parts.soonest
     root, running, fixed, decode = parts.root, parts.running, parts.fixed, parts.decode
     width, price, decoding, prefilled = duals
+    rest, credit, highest, p, low, ahead, chosen, origin = room
     cells, levels = len(price), len(steps)
-    rest = np.empty(cells + 1)
-    credit = np.zeros((levels + 1, cells + 1))
     total = 0.0
     for b in range(cells):
-        q = decode * decoding[b] ** 2
+        q = decode * (decoding[b] * decoding[b])
         for m in range(levels):
-            q += steps[m] * prefilled[m, b] ** 2 / 2
+            q += steps[m] * (prefilled[m, b] * prefilled[m, b]) / 2
             credit[m + 1, b] = credit[m, b] + steps[m] * prefilled[m, b]
         rest[b] = price[b] - q / fixed
         total -= width * price[b]
         slopes.price[b] -= width
     rest[cells] = 0.0
-    highest = np.empty(cells + 1, np.int64)
     highest[cells] = cells
     for b in range(cells - 1, -1, -1):
         highest[b] = b if rest[b] > rest[highest[b + 1]] else highest[b + 1]
-    p, low = np.empty(cells + 2), np.empty(cells + 2)
-    most = 0
-    for j in range(len(due)):
-        most = max(most, first[j + 1] - first[j] + 1)
-    ahead = np.empty((most, cells + 3))
-    chosen = np.empty((most, cells + 3), np.int64)
-    origin = np.empty((most, cells + 3), np.int64)
     for j in range(len(due)):
         begin = int(due[j] / width)
         if begin >= cells:
@@ -272,7 +284,7 @@ def bound(parts, steps, duals, slopes):  # type: ignore[no-untyped-def]
 def value(parts: Parts, duals: Duals) -> tuple[float, Duals]:
     """Return the bound that duals prove, seconds of total latency, and its slopes in them."""
     slopes = Duals(duals.width, *(np.zeros_like(x) for x in duals[1:]))
-    found = bound(parts, parts.steps, duals, slopes)
+    found = bound(parts, parts.steps, duals, slopes, Room.of(parts, duals))
     return parts.constant + float(found), slopes
 
 

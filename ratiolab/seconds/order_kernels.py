@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled, overwrite
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.hindsight.schedules.annealing_kernels import (
     draw,
     earliest,
@@ -87,13 +87,13 @@ HELD = 9
 """Kind of a move that releases a request at another time."""
 
 
-@compiled
+@inner
 def passed(m, second, growth):  # type: ignore[no-untyped-def]
     """Return how long m batches take when the first takes ``second``, each ``growth`` longer."""
     return m * second + growth * (m * (m - 1) // 2)
 
 
-@compiled
+@inner
 def batches_until(need, second, growth):  # type: ignore[no-untyped-def]
     """Return the number of batches that take this time; each takes ``growth`` longer."""
     if need <= 0:
@@ -109,7 +109,7 @@ def batches_until(need, second, growth):  # type: ignore[no-untyped-def]
     return m
 
 
-@compiled
+@inner
 def snapshot(served, slot, state, total, end, base):  # type: ignore[no-untyped-def]
     """Keep the state of a run in a slot."""
     served.total[slot] = total
@@ -119,7 +119,7 @@ def snapshot(served, slot, state, total, end, base):  # type: ignore[no-untyped-
         served.end[slot, k], served.base[slot, k] = end[k], base[k]
 
 
-@compiled
+@inner
 def repeat(served, slot, upto):  # type: ignore[no-untyped-def]
     """Copy a snapshot to the slots after it up to another one."""
     for k in range(slot + 1, upto):
@@ -127,7 +127,7 @@ def repeat(served, slot, upto):  # type: ignore[no-untyped-def]
         snapshot(served, k, state, served.total[slot], end, base)
 
 
-@compiled
+@inner
 def resumed(order, known, slot, waiting):  # type: ignore[no-untyped-def]
     """Write the ranks of the waiting requests of a state, in falling order; return their number."""
     state, left = known.state[slot], 0
@@ -140,7 +140,7 @@ def resumed(order, known, slot, waiting):  # type: ignore[no-untyped-def]
     return left
 
 
-@compiled
+@inner
 def released(new, x, time):  # type: ignore[no-untyped-def]
     """Release a request at another time."""
     place, by = 0, new.by_release
@@ -155,7 +155,7 @@ def released(new, x, time):  # type: ignore[no-untyped-def]
     by[place], new.release[x] = x, time
 
 
-@compiled
+@inner
 def unidle(timed, new, arrived, time):  # type: ignore[no-untyped-def]
     """Release a waiting request for an idle server, or the next to arrive; return when."""
     x = new.by_release[arrived]
@@ -265,6 +265,16 @@ def serve(timed, known, new, first, give):  # type: ignore[no-untyped-def]
     return total
 
 
+@inner
+def agree(served, other, i, j):  # type: ignore[no-untyped-def]
+    """Take over the columns of another order that differs at most at places i to j."""
+    for k in range(i, j + 1):
+        served.order[k] = other.order[k]
+    for k in range(len(other.order)):
+        served.release[k], served.by_release[k] = other.release[k], other.by_release[k]
+        served.began[k], served.start[k] = other.began[k], other.start[k]
+
+
 @compiled
 def anneal(timed, known, new, began, least, bits, large, moves, heat, settings):  # type: ignore[no-untyped-def]
     """Try moves at a temperature; starts of a total below ``least`` go to ``began``; return it.
@@ -302,24 +312,18 @@ def anneal(timed, known, new, began, least, bits, large, moves, heat, settings):
         allowed = -heat * np.log(luck)
         found = serve(timed, known, new, i, allowed + give * heat)
         if not 0 <= found <= known.total[whole] + allowed:
-            overwrite(new.order, i, known.order, i, j + 1)
-            overwrite(new.release, 0, known.release, 0, n)
-            overwrite(new.by_release, 0, known.by_release, 0, n)
-            overwrite(new.began, 0, known.began, 0, n)
-            overwrite(new.start, 0, known.start, 0, n)
+            agree(new, known, i, j)
             continue
         slot = i // STRIDE
         begin = known.state[slot, COMPLETED] // STRIDE + 1
-        overwrite(known.order, i, new.order, i, j + 1)
-        overwrite(known.release, 0, new.release, 0, n)
-        overwrite(known.by_release, 0, new.by_release, 0, n)
-        overwrite(known.began, 0, new.began, 0, n)
-        overwrite(known.start, 0, new.start, 0, n)
-        overwrite(known.sums, begin, new.sums, begin, len(new.sums))
+        agree(known, new, i, j)
+        for k in range(begin, len(new.sums)):
+            known.sums[k] = new.sums[k]
         for k in range(slot + 1, whole):
             snapshot(known, k, new.state[k], new.total[k], new.end[k], new.base[k])
         known.total[whole] = new.total[whole]
         if found < least:
             least = found
-            overwrite(began, 0, new.began, 0, n)
+            for k in range(n):
+                began[k] = new.began[k]
     return least

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 BLOCK = 16
@@ -75,7 +75,7 @@ def _cumulated(price: NDArray[Any], width: int) -> tuple[NDArray[Any], NDArray[A
     return np.cumsum(each), np.cumsum(each * np.arange(len(each)))
 
 
-@compiled
+@inner
 def start_cost(sums, slope, a, s, o, p):  # type: ignore[no-untyped-def]
     """Return the cost of start p: latency, price of tokens, less the credit for completion."""
     end = len(sums.level) - 1
@@ -96,7 +96,7 @@ def start_cost(sums, slope, a, s, o, p):  # type: ignore[no-untyped-def]
     return cost
 
 
-@compiled
+@inner
 def least_in_block(sums, slope, floors, length, a, s, o, p):  # type: ignore[no-untyped-def]
     """Return a lower bound, but for credits, of the costs of starts from p to the block's end."""
     last = (p // length + 1) * length + o
@@ -213,7 +213,7 @@ def cheapest(sums, terms, arrival, prompt, output, width, slack, starts, least):
         least[i] = best
 
 
-@compiled
+@inner
 def _add(buckets, width, begin, end, level, slope):  # type: ignore[no-untyped-def]
     """Add level + slope t over begin < t <= end to the buckets of these times."""
     stop, t = min(end, len(buckets) * width), max(begin, 0)

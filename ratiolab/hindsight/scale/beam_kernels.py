@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.hindsight.scale.beam_state import (
     ARRIVED,
     BEST_NODE,
@@ -34,7 +34,7 @@ SWEEP = 16
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@compiled
+@inner
 def release(states, count, at):  # type: ignore[no-untyped-def]
     """Drop one reference to a state, and free its slot with the last."""
     state = states[at]
@@ -45,7 +45,7 @@ def release(states, count, at):  # type: ignore[no-untyped-def]
         count[FREE_STATES] += 1
 
 
-@compiled
+@inner
 def born(beam, child):  # type: ignore[no-untyped-def]
     """Return the slot of the state after a child's start, which holds one reference."""
     states, runs, items, count = beam.states, beam.runs, beam.items, beam.counts
@@ -86,7 +86,7 @@ def born(beam, child):  # type: ignore[no-untyped-def]
     return at
 
 
-@compiled
+@inner
 def sift(heap, size, k):  # type: ignore[no-untyped-def]
     """Let an entry of a heap sink to its place; the least score stands first."""
     score, child = heap[k].score, heap[k].child
@@ -103,7 +103,7 @@ def sift(heap, size, k):  # type: ignore[no-untyped-def]
     heap[k].score, heap[k].child = score, child
 
 
-@compiled
+@inner
 def fresh_regrets(beam, guide, arrived, t):  # type: ignore[no-untyped-def]
     """Return the future regrets, from t on, of all requests but the first to arrive.
 
@@ -120,7 +120,7 @@ def fresh_regrets(beam, guide, arrived, t):  # type: ignore[no-untyped-def]
     return fresh[arrived]
 
 
-@compiled
+@inner
 def gather(beam, guide, key, t):  # type: ignore[no-untyped-def]
     """Make the children of a bucket a heap; return their number.
 
@@ -141,7 +141,7 @@ def gather(beam, guide, key, t):  # type: ignore[no-untyped-def]
     return size
 
 
-@compiled
+@inner
 def is_new(beam, child):  # type: ignore[no-untyped-def]
     """Return whether no state with this set of requests and last start was kept, as far as known.
 
@@ -157,7 +157,7 @@ def is_new(beam, child):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@inner
 def sweep(beam):  # type: ignore[no-untyped-def]
     """Forget requests that every state has started."""
     states, items, waiting, count = beam.states, beam.items, beam.waiting, beam.counts
@@ -191,7 +191,7 @@ def sweep(beam):  # type: ignore[no-untyped-def]
             states[at].started = kept
 
 
-@compiled
+@inner
 def enter(beam, guide, knobs, key):  # type: ignore[no-untyped-def]
     """Bring the table of regrets and the waiting requests up to a bucket of times."""
     count, width, rows = beam.counts, guide.width, beam.table.shape[1]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import inner
 from ratiolab.hindsight.scale.beam_state import (
     ARRIVED,
     FIRST_ROW,
@@ -31,7 +31,7 @@ takes off.
 """
 
 
-@compiled
+@inner
 def regret(request, sums, p):  # type: ignore[no-untyped-def]
     """Return the cost of start p of a request above that of its cheapest start."""
     last = len(sums) - 1
@@ -41,7 +41,7 @@ def regret(request, sums, p):  # type: ignore[no-untyped-def]
     return cost + (request.prompt - p) * (sums[high, 0] - sums[low, 0]) - request.least
 
 
-@compiled
+@inner
 def tabulate(beam, guide, i):  # type: ignore[no-untyped-def]
     """Write the least regrets of a request from the first buckets of the table on."""
     request, sums, row = beam.requests[i], guide.sums, beam.table[i]
@@ -61,7 +61,7 @@ def tabulate(beam, guide, i):  # type: ignore[no-untyped-def]
             row[b] = max(0.0, least)
 
 
-@compiled
+@inner
 def future(request, row, first, width, t):  # type: ignore[no-untyped-def]
     """Return the least regret of a request that does not start before t and its delay."""
     rows = len(row)
@@ -72,7 +72,7 @@ def future(request, row, first, width, t):  # type: ignore[no-untyped-def]
     return row[b] + (x - b) * (row[b + 1] - row[b])
 
 
-@compiled
+@inner
 def future_of_all(beam, guide, ahead, t):  # type: ignore[no-untyped-def]
     """Return the future regrets of all waiting requests, from t and from `ahead` later on."""
     requests, table, count = beam.requests, beam.table, beam.counts
@@ -87,7 +87,7 @@ def future_of_all(beam, guide, ahead, t):  # type: ignore[no-untyped-def]
     return sums.now, sums.later
 
 
-@compiled
+@inner
 def future_at(beam, guide, ahead, at, t):  # type: ignore[no-untyped-def]
     """Return the sum of future regrets from t on of all requests that wait in a state."""
     total, _ = future_of_all(beam, guide, ahead, t)
@@ -98,14 +98,14 @@ def future_at(beam, guide, ahead, at, t):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled
+@inner
 def price_at(guide, t):  # type: ignore[no-untyped-def]
     """Return the price of a token at a time."""
     b = (t - 1) // guide.width
     return guide.price[b] if 0 <= b < len(guide.price) else 0.0
 
 
-@compiled
+@inner
 def sums_of_use(end, base, running, t, profile):  # type: ignore[no-untyped-def]
     """Write the tokens held over times t + 1.. up to each end, also weighed by time minus t.
 
@@ -131,7 +131,7 @@ def sums_of_use(end, base, running, t, profile):  # type: ignore[no-untyped-def]
         x = y
 
 
-@compiled
+@inner
 def used(profile, running, y):  # type: ignore[no-untyped-def]
     """Return the tokens held over the first y rounds of a profile, and weighed by time."""
     k = 0
@@ -144,7 +144,7 @@ def used(profile, running, y):  # type: ignore[no-untyped-def]
     return zero, profile[k, 1] + profile[k, 3] * first + number * second
 
 
-@compiled
+@inner
 def weigh_start(guide, profile, running, state, rest, p, memo):  # type: ignore[no-untyped-def]
     """Write the part of the score of a start at p that does not depend on the request.
 
@@ -170,7 +170,7 @@ def weigh_start(guide, profile, running, state, rest, p, memo):  # type: ignore[
     memo.value = memo.spent + rest + unit * (guide.room * (horizon + 1) / 2 - committed)
 
 
-@compiled
+@inner
 def expand(beam, guide, knobs, room, memos, best, at):  # type: ignore[no-untyped-def]
     """Put the best starts that a state can make next into the lists of children.
 
@@ -250,7 +250,7 @@ def expand(beam, guide, knobs, room, memos, best, at):  # type: ignore[no-untype
     state.references += kept
 
 
-@compiled
+@inner
 def welcome(beam, guide, known):  # type: ignore[no-untyped-def]
     """Add the requests that arrive by a time to the waiting ones."""
     count, waiting, arrivals = beam.counts, beam.waiting, beam.arrivals

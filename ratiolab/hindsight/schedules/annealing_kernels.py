@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled, overwrite
+from ratiolab.hindsight.arrays import compiled, inner, overwrite
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16
@@ -39,7 +39,7 @@ class Decoded(NamedTuple):
     base: IntArray
 
 
-@compiled
+@inner
 def earliest(end, base, running, peak, memory, s, o, p):  # type: ignore[no-untyped-def]
     """Return the first start from p on at which a request fits for good.
 
@@ -65,7 +65,7 @@ def earliest(end, base, running, peak, memory, s, o, p):  # type: ignore[no-unty
         p = need
 
 
-@compiled
+@inner
 def peaks(end, base, running, peak, memory):  # type: ignore[no-untyped-def]
     """Write the start from which a prompt of no tokens fits, at the end of each run."""
     held = np.int64(0)
@@ -74,7 +74,7 @@ def peaks(end, base, running, peak, memory):  # type: ignore[no-untyped-def]
         peak[k] = held + (running - k) * end[k] + end[k] - memory
 
 
-@compiled
+@inner
 def place(columns, end, base, running, peak, i, p):  # type: ignore[no-untyped-def]
     """Return the first start of a request from p on, and how many then run."""
     memory = columns.memory
@@ -149,7 +149,7 @@ def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-u
     return (total if total <= most else np.int64(-1)), n
 
 
-@compiled
+@inner
 def draw(bits):  # type: ignore[no-untyped-def]
     """Return the next random bits (xorshift)."""
     x = bits[0]
@@ -160,7 +160,7 @@ def draw(bits):  # type: ignore[no-untyped-def]
     return x
 
 
-@compiled
+@inner
 def moved(order, i, j, kind):  # type: ignore[no-untyped-def]
     """Shift the request at place j to place i < j, swap both, or shift the first to place j.
 
@@ -179,7 +179,7 @@ def moved(order, i, j, kind):  # type: ignore[no-untyped-def]
         order[j] = x
 
 
-@compiled
+@inner
 def near_move(bits, n, reach):  # type: ignore[no-untyped-def]
     """Draw two places close to one another, and what to do: see `moved`."""
     kind = np.int64(draw(bits) % np.uint64(5)) // 2
@@ -189,7 +189,7 @@ def near_move(bits, n, reach):  # type: ignore[no-untyped-def]
     return i, min(j, n - 1), kind
 
 
-@compiled
+@inner
 def waiting_move(bits, order, start, arrival, reach):  # type: ignore[no-untyped-def]
     """Draw two places close to one another, and what to do; no request comes before its arrival.
 
@@ -208,7 +208,7 @@ def waiting_move(bits, order, start, arrival, reach):  # type: ignore[no-untyped
     return j, min(later, n - 1), 2
 
 
-@compiled
+@inner
 def far_move(bits, order, large):  # type: ignore[no-untyped-def]
     """Draw a large request and another place for it, near or far: every power of two as often."""
     n = len(order)
