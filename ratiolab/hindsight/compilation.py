@@ -134,10 +134,9 @@ def _bounds_and_heat() -> None:
     from ratiolab.hindsight.relaxation.growth import growth_bounds
     from ratiolab.hindsight.scale.portfolio import hot_search
 
-    instance = _sample(500)
-    list(growth_bounds(instance, 1.0))
-    parts = iter((0.0, 0.5))
+    instance, parts = _sample(500), iter((0.0, 0.5))
     hot_search(best_list_schedule(instance), lambda: next(parts, 1.0), lambda _: None, 0)
+    list(growth_bounds(instance, 1.0))  # by now another process has compiled half of what it needs
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from ratiolab.hindsight.relaxation.ascent import FloatArray
 from ratiolab.hindsight.relaxation.row_kernels import Terms, accumulate, cheapest_near
 from ratiolab.hindsight.scale import beam_state as kept
 from ratiolab.hindsight.scale.beam_kernels import advance
-from ratiolab.hindsight.scale.beam_state import Beam, Guide, Knobs, Records, with_room
+from ratiolab.hindsight.scale.beam_state import Beam, Guide, Knobs, Records, Room, with_room
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.promises import NO_DATE
@@ -171,5 +171,5 @@ def run(
         )
         narrow = min(width, narrow)
         beam = with_room(beam, narrow, knobs.children)
-        advance(beam, prices, knobs, narrow, SLICE)
+        advance(beam, prices, knobs, Room.of(beam, knobs.children), narrow, SLICE)
     return order_of(prepared, beam), int(beam.counts[kept.EXPANDED])

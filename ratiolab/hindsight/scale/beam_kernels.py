@@ -8,7 +8,6 @@ from ratiolab.hindsight.scale.beam_state import (
     BEST_NODE,
     BEST_TOTAL,
     BUCKET,
-    CHILD,
     DEEPEST,
     DONE,
     EXPANDED,
@@ -24,7 +23,7 @@ from ratiolab.hindsight.scale.beam_state import (
     SWEPT,
     WAITING,
 )
-from ratiolab.hindsight.scale.expand_kernels import MEMO, MEMOS, expand, future, tabulate, welcome
+from ratiolab.hindsight.scale.expand_kernels import expand, future, tabulate, welcome
 
 MOST_GENERATIONS = 200
 
@@ -158,10 +157,11 @@ def is_new(beam, child):  # type: ignore[no-untyped-def]
 
 
 @inner
-def sweep(beam):  # type: ignore[no-untyped-def]
-    """Forget requests that every state has started."""
+def sweep(beam, number):  # type: ignore[no-untyped-def]
+    """Forget requests that every state has started; ``number`` is scratch."""
     states, items, waiting, count = beam.states, beam.items, beam.waiting, beam.counts
-    number = np.zeros(len(beam.requests), np.int64)
+    for i in range(len(beam.requests)):
+        number[i] = 0
     live = 0
     for at in range(len(states)):
         if states[at].references > 0:
@@ -192,7 +192,7 @@ def sweep(beam):  # type: ignore[no-untyped-def]
 
 
 @inner
-def enter(beam, guide, knobs, key):  # type: ignore[no-untyped-def]
+def enter(beam, guide, knobs, room, key):  # type: ignore[no-untyped-def]
     """Bring the table of regrets and the waiting requests up to a bucket of times."""
     count, width, rows = beam.counts, guide.width, beam.table.shape[1]
     row = key * knobs.bucket // width
@@ -205,24 +205,21 @@ def enter(beam, guide, knobs, key):  # type: ignore[no-untyped-def]
             tabulate(beam, guide, beam.waiting[k])
     welcome(beam, guide, (key + 1) * knobs.bucket + knobs.ahead)
     if key - count[SWEPT] >= SWEEP:
-        sweep(beam)
+        sweep(beam, room.number)
         count[SWEPT] = key
     count[FRESH] = count[ARRIVED]
     beam.fresh[count[ARRIVED]] = 0.0
 
 
 @compiled
-def advance(beam, guide, knobs, width, budget):  # type: ignore[no-untyped-def]
+def advance(beam, guide, knobs, room, width, budget):  # type: ignore[no-untyped-def]
     """Go on until the beam is done, lacks room, or has expanded ``most`` states.
 
     ``width`` states are kept of each bucket and generation: a generation are the children that a
-    bucket holds before any of them is expanded.
+    bucket holds before any of them is expanded. ``room`` is scratch.
     """
     states, children, heads, count = beam.states, beam.children, beam.heads, beam.counts
     heap, n = beam.heap, len(beam.requests)
-    columns = beam.runs.shape[1] + 1
-    room = np.empty((3, columns), np.int64), np.empty((columns, 4))
-    memos, best = np.zeros(MEMOS, MEMO), np.empty(knobs.children, CHILD)
     if count[BUCKET] < 0:
         count[BUCKET] = 0
         state = states[count[FREE_STATE]]
@@ -232,7 +229,7 @@ def advance(beam, guide, knobs, width, budget):  # type: ignore[no-untyped-def]
         state.node, state.references = -1, 1
         state.time = beam.requests[beam.arrivals[0]].arrival
         welcome(beam, guide, state.time + knobs.ahead)
-        expand(beam, guide, knobs, room, memos, best, at)
+        expand(beam, guide, knobs, room, at)
         state.references -= 1
     upto = count[EXPANDED] + budget
     while count[EXPANDED] < upto:
@@ -243,7 +240,7 @@ def advance(beam, guide, knobs, width, budget):  # type: ignore[no-untyped-def]
         if key == len(heads):
             count[DONE] = 1
             break
-        enter(beam, guide, knobs, key)
+        enter(beam, guide, knobs, room, key)
         generation = 0
         while heads[key] >= 0:
             if (
@@ -261,18 +258,18 @@ def advance(beam, guide, knobs, width, budget):  # type: ignore[no-untyped-def]
                 size -= 1
                 heap[0] = heap[size]
                 if kept < width and generation <= MOST_GENERATIONS:
-                    sift(heap, size, 0)
+                    sift(heap, size, np.int64(0))
                     if is_new(beam, child):
                         kept += 1
                         count[EXPANDED] += 1
                         at = born(beam, child)
                         state = states[at]
                         if state.depth < n:
-                            expand(beam, guide, knobs, room, memos, best, at)
+                            expand(beam, guide, knobs, room, at)
                         elif state.total < count[BEST_TOTAL]:
                             count[BEST_TOTAL], count[BEST_NODE] = state.total, state.node
                         release(states, count, at)
-                release(states, count, child.parent)
+                release(states, count, np.int64(child.parent))
                 child.following = count[FREE_CHILD]
                 count[FREE_CHILD] = c
                 count[FREE_CHILDREN] += 1

@@ -65,6 +65,21 @@ MOMENT = np.dtype([("time", np.int64), ("now", np.float64), ("later", np.float64
 """Sums over all waiting requests of least regrets from a time on, and from a little later on."""
 
 
+MEMOS = 64
+"""Starts whose part of the score is kept while a state is expanded; a power of 2."""
+
+MEMO = np.dtype(
+    [
+        *((name, np.int64) for name in ("stamp", "start")),
+        *((name, np.float64) for name in ("spent", "value", "unit")),
+    ]
+)
+"""Parts of the score that a start adds, whichever request starts: idle memory before it; that,
+regrets of waiting requests and memory idle afterwards; and what a token that is used afterwards
+takes off.
+"""
+
+
 class Guide(NamedTuple):
     """Prices of memory, and how idle memory counts.
 
@@ -162,6 +177,37 @@ class Beam(NamedTuple):
     COUNTS,
 ) = range(20)
 """Places in ``counts``."""
+
+
+class Room(NamedTuple):
+    """Scratch of the expansion of a state, which compiles sooner when it makes no arrays.
+
+    Parameters
+    ----------
+    end, base, peak, profile : of what runs.
+    memos, best : `MEMO` of starts, and the best children.
+    number : of each request the states that have started it.
+    """
+
+    end: IntArray
+    base: IntArray
+    peak: IntArray
+    profile: FloatArray
+    memos: Records
+    best: Records
+    number: IntArray
+
+    @classmethod
+    def of(cls, beam: Beam, children: int) -> "Room":
+        """Return room for a beam whose states keep so many children."""
+        columns = beam.runs.shape[1] + 1
+        return cls(
+            *np.zeros((3, columns), np.int64),
+            np.zeros((columns, 4)),
+            np.zeros(MEMOS, MEMO),
+            np.zeros(children, CHILD),
+            np.zeros(len(beam.requests), np.int64),
+        )
 
 
 def with_room(beam: Beam, width: int, children: int) -> Beam:

@@ -8,28 +8,14 @@ from ratiolab.hindsight.scale.beam_state import (
     FIRST_ROW,
     FREE_CHILD,
     FREE_CHILDREN,
+    MEMOS,
     STAMP,
     WAITING,
 )
 from ratiolab.hindsight.schedules.annealing_kernels import earliest
 
-MEMOS = 64
-"""Starts whose part of the score is kept while a state is expanded; a power of 2."""
-
 GRID = 16
 """Regrets of all waiting requests are summed at multiples of this time for starts far ahead."""
-
-MEMO = np.dtype(
-    [
-        *((name, np.int64) for name in ("stamp", "start")),
-        *((name, np.float64) for name in ("spent", "value", "unit")),
-    ]
-)
-"""Parts of the score that a start adds, whichever request starts: idle memory before it; that,
-regrets of waiting requests and memory idle afterwards; and what a token that is used afterwards
-takes off.
-"""
-
 
 @inner
 def regret(request, sums, p):  # type: ignore[no-untyped-def]
@@ -171,17 +157,14 @@ def weigh_start(guide, profile, running, state, rest, p, memo):  # type: ignore[
 
 
 @inner
-def expand(beam, guide, knobs, room, memos, best, at):  # type: ignore[no-untyped-def]
-    """Put the best starts that a state can make next into the lists of children.
-
-    ``room``, ``memos`` and ``best`` are scratch: of ends, bases, peaks; of starts; of children.
-    """
+def expand(beam, guide, knobs, room, at):  # type: ignore[no-untyped-def]
+    """Put the best starts that a state can make next into the lists of children."""
     requests, count, state = beam.requests, beam.counts, beam.states[at]
     waiting, table, arrivals = beam.waiting, beam.table, beam.arrivals
     children, heads, sums = beam.children, beam.heads, guide.sums
     t, running, memory, width = state.time, state.running, guide.memory, guide.width
-    ends, profile = room
-    end, base, peak = ends[0], ends[1], ends[2]
+    end, base, peak, profile = room.end, room.base, room.peak, room.profile
+    memos, best = room.memos, room.best
     hold = np.int64(0)
     for k in range(running - 1, -1, -1):
         run = beam.runs[at, k]

@@ -200,7 +200,13 @@ def waiting_move(bits, order, start, arrival, reach):  # type: ignore[no-untyped
     j = np.int64(draw(bits) % np.uint64(n))
     span = reach if draw(bits) % np.uint64(2) else 3 * reach
     if kind < 2:
-        arrived = np.searchsorted(start, arrival[order[j]])
+        arrived, upto = np.int64(0), j
+        while arrived < upto:  # the places before hold starts before its arrival
+            middle = (arrived + upto) // 2
+            if start[middle] < arrival[order[j]]:
+                arrived = middle + 1
+            else:
+                upto = middle
         near = min(span, j - arrived)
         if near > 0:
             return j - 1 - np.int64(draw(bits) % np.uint64(near)), j, kind
