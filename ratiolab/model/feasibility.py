@@ -118,7 +118,7 @@ def is_feasible(schedule: Schedule) -> bool:
         return not violations(schedule)
     if not runs or schedule.request.min() < 0 or schedule.request.max() >= len(instance):
         return False
-    order = np.lexsort((schedule.stop, schedule.start, schedule.request))
+    order = np.argsort(schedule.request, kind="stable")  # runs of a request stay in time order
     request, start, stop = (c[order] for c in (schedule.request, schedule.start, schedule.stop))
     lead, unfilled = schedule.lead[order], schedule.unfilled[order]
     prompt, output = instance.prompt[request], instance.output[request]
@@ -139,9 +139,11 @@ def is_feasible(schedule: Schedule) -> bool:
     )
     if not all(rules):
         return False
-    begin, tokens = start + lead, prompt + kept
-    making, filling = stop > begin, lead > 0
+    tokens = np.empty_like(kept)
+    tokens[order] = prompt + kept
     del request, prompt, output, made, kept, lead, unfilled, order, first, last  # memory counts
+    start, stop, begin = schedule.start, schedule.stop, schedule.start + schedule.lead
+    making, filling = stop > begin, schedule.lead > 0
     decoding = [begin, stop, held(tokens, -begin), np.ones_like(begin)]
     prefill = [start, begin, tokens + 1, np.zeros_like(begin)]
     pieces = [
@@ -185,10 +187,10 @@ def require_feasible_fleet(schedule: FleetSchedule) -> FleetSchedule:
 
 def _tokens_at_stops(pieces: list[IntArray]) -> IntArray:
     """Return the tokens held at each stop of pieces, whose columns are those of `_Piece`."""
-    rounds = np.sort(pieces[1])
+    rounds = np.sort(pieces[1], kind="stable")  # fast where most are in order
     tokens = np.zeros_like(rounds)
     for side, sign in ((0, 1), (1, -1)):
-        order = np.argsort(pieces[side])
+        order = np.argsort(pieces[side], kind="stable")
         passed = np.searchsorted(pieces[side][order], rounds)
         constant, slope = (np.append(0, np.cumsum(column[order])) for column in pieces[2:])
         tokens += sign * (constant[passed] + slope[passed] * rounds)

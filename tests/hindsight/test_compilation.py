@@ -105,20 +105,20 @@ import os
 
 import numpy as np
 from ratiolab.hindsight import compilation
-from ratiolab.hindsight.arrays import overwrite
+from ratiolab.hindsight.relaxation.row_kernels import row_use
 
 
-def copies():
-    whole = np.zeros(3, np.int64)
-    overwrite(whole, 0, whole.copy(), 0, 2)
+def uses():
+    none = np.zeros(0, np.int64)
+    row_use(none, none, none, 1, 1.0, none, none, np.zeros((1, 1)))
 
 
-copies.__module__, copies.__name__ = "beside_this", "copies"
+uses.__module__, uses.__name__ = "beside_this", "uses"
 os.cpu_count = lambda: {cores}
-with compilation.beside(copies):
+with compilation.beside(uses):
     pass
-copies()
-print(sum(overwrite.stats.cache_hits.values()), sum(overwrite.stats.cache_misses.values()))
+uses()
+print(sum(row_use.stats.cache_hits.values()), sum(row_use.stats.cache_misses.values()))
 """
 
 
@@ -127,7 +127,7 @@ def test_what_another_process_compiles_is_read_from_disk(
     cores: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = BESIDE.replace("{cores}", str(cores))
-    function = lines[lines.index("import numpy") : lines.index("copies.__module__")]
+    function = lines[lines.index("import numpy") : lines.index("uses.__module__")]
     (tmp_path / "beside_this.py").write_text(function)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))

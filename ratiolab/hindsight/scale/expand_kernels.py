@@ -17,6 +17,7 @@ from ratiolab.hindsight.schedules.annealing_kernels import earliest
 GRID = 16
 """Regrets of all waiting requests are summed at multiples of this time for starts far ahead."""
 
+
 @inner
 def regret(request, sums, p):  # type: ignore[no-untyped-def]
     """Return the cost of start p of a request above that of its cheapest start."""
