@@ -41,7 +41,7 @@ compiled: Any = Compiled
 """Compile a function on first call."""
 
 inner: Any = partial(Compiled, entry=False)
-"""Compile one that only compiled ones call: a quarter of the time, that of Python's entry, less."""
+"""Compile a function that only compiled code calls, without an entry from Python."""
 
 
 class Requests(NamedTuple):

@@ -199,7 +199,7 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, beam: Beam, children: int) -> "Room":
-        """Return room for a beam whose states keep so many children."""
+        """Return room for a beam and the number of children that its states keep."""
         columns = beam.runs.shape[1] + 1
         return cls(
             *np.zeros((3, columns), np.int64),
