@@ -24,7 +24,9 @@ class Compiled:
     def _dispatcher(self) -> Any:
         from numba import njit
 
-        options = {} if self._entry else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        options: Any = {}
+        if not self._entry:
+            options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         return njit(cache=True, nogil=True, error_model="numpy", **options)(self.__wrapped__)
 
     def __call__(self, *arguments: Any) -> Any:

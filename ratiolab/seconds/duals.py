@@ -62,9 +62,10 @@ class Room(NamedTuple):
     def of(cls, parts: "Parts", duals: Duals) -> "Room":
         """Return room for these parts and duals."""
         size, groups = len(duals.price) + 3, int(np.diff(parts.first).max()) + 1
-        cells, table = np.zeros((3, size)), np.zeros((2, groups, size), np.int64)
-        credit, ahead = np.zeros((len(parts.steps) + 1, size)), np.zeros((groups, size))
-        return cls(cells[0], credit, table[0, 0].copy(), *cells[1:], ahead, *table)
+        rest, p, low = np.zeros((3, size))
+        credit, highest = np.zeros((len(parts.steps) + 1, size)), np.zeros(size, np.int64)
+        chosen, origin = np.zeros((2, groups, size), np.int64)
+        return cls(rest, credit, highest, p, low, np.zeros((groups, size)), chosen, origin)
 
 
 class Parts(NamedTuple):

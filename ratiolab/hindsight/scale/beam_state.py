@@ -201,8 +201,9 @@ class Room(NamedTuple):
     def of(cls, beam: Beam, children: int) -> "Room":
         """Return room for a beam and the number of children that its states keep."""
         columns = beam.runs.shape[1] + 1
+        end, base, peak = np.zeros((3, columns), np.int64)
         return cls(
-            *np.zeros((3, columns), np.int64),
+            *(end, base, peak),
             np.zeros((columns, 4)),
             np.zeros(MEMOS, MEMO),
             np.zeros(children, CHILD),
