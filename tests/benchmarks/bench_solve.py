@@ -105,6 +105,8 @@ def rows() -> dict[str, Row]:
                 title = f"{n} {trace} at once, M = {memory:,}"
                 draw = of_trace(trace, n, memory)
                 found[f"{trace}-{memory}-{n}"] = Row(title, draw, limit, 20 if n <= 16 else 10)
+    for trace in ("conversations", "code"):
+        found[f"{trace}-4096-20-long"] = found[f"{trace}-4096-20"]._replace(limit=600, seeds=3)
     for n in (20, 30):
         for trace in ("conversations", "code"):
             title = f"{n} {trace} at load 1.2, M = 4,096"
