@@ -4,7 +4,7 @@ Every instance whose gap is open gets an equal part of the time, at least `LEAST
 without a record come first. A try is a solve that starts from the schedule and the certificate of
 the record, with a seed of its own. Where the certificate is of a search or of labelling, it is not
 searched again: solves go on from its passes, or begin anew, and what was proven stays in the
-record.
+record. Where the integer program proved the schedule optimal, a try looks for a certificate.
 """
 
 import time
@@ -176,6 +176,8 @@ def work_of(store: RecordStore, name: str, seconds: float, threads: int) -> Work
         if record is not None:
             known = {"seed": record.tries, "known": store.schedule(record, instance)}
             known |= _begun(store.certificate(record))
+            if record.status == "proved":  # the program would prove it again, and certify nothing
+                known["method"] = "certified"
     except Exception as error:
         return Work(name, None, error, seconds, threads)
     return Work(name, instance, known, seconds, threads)

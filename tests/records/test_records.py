@@ -113,6 +113,16 @@ def test_improving_fills_proves_and_never_loses(
     assert strays(store) == []
 
 
+def test_a_try_certifies_what_the_program_proved_before(store: RecordStore) -> None:
+    instance = read_instance(SHIPPED / "instances" / "families" / "two-point-0010-1.json")
+    write_instance(instance, store.instances / f"{NAME}.json")
+    _, before = store.keep(NAME, solve(instance, method="ip"))
+    assert before.status == "proved"
+    [done] = improve(store, 1, only=NAME)
+    assert isinstance(done, Try)
+    assert done.now.status == "certified"
+
+
 def test_a_worse_try_changes_nothing_but_its_count_and_seconds(store: RecordStore) -> None:
     best = solve(EASY)
     _, record = store.keep(NAME, best)
