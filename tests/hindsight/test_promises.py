@@ -72,13 +72,13 @@ def enumerated(one: Instance | Fleet, objective: str) -> int:
 
 def test_enumeration_by_shares_is_enumeration_of_all_starts_and_replicas() -> None:
     tried = 0
-    for seed in range(18):
+    for seed in range(12):
         one = subject(seed, most=3 if seed % 3 == 0 else 2)
         for objective in objectives(one):
             found = solve_promises(one, objective, method="brute")
             assert found.upper == found.lower == enumerated(one, objective), seed
             tried += 1
-    assert tried >= 30
+    assert tried >= 20
 
 
 def enclosed(one: Instance | Fleet) -> None:

@@ -243,7 +243,7 @@ def test_ctrl_c_while_a_stage_is_announced_keeps_what_is_known() -> None:
     assert result.note == "Ctrl-C in stage orders"
 
 
-KINDS = [("jaillet-model-1", {"n_least": 12, "n_most": 12}), ("uniform", {"n": 450, "memory": 60})]
+KINDS = [("jaillet-model-1", {"n_least": 12, "n_most": 12}), ("uniform", {"n": 410, "memory": 60})]
 LONG = [("jaillet-model-1", {"n_least": 17, "n_most": 17}), ("uniform", {"n": 900, "memory": 200})]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from ratiolab.model import Instance
 
-MANY = 30
+MANY = 20
 """Instances that show what others of their kind would show."""
 
 

@@ -42,7 +42,7 @@ def test_jumps_of_the_clock_are_literal_batches(case, clock):
     key, parameters, semantics = case
     reading = {"clock": clock} if key.startswith("swf") else {}
     policy, rule = make(key, parameters), reference.rule_of(key, **parameters, **reading)
-    for seed in range(30):
+    for seed in range(12):
         for preemption in semantics:
             expected, complete, times = reference.serve_by_clock(
                 drawn(seed), rule, 400, preemption, clock
@@ -92,7 +92,7 @@ def recomputed(simulation, clock):
 @pytest.mark.parametrize("preemption", ["restart", "recompute", "swap"])
 @pytest.mark.parametrize("clock", CLOCKS.values(), ids=CLOCKS)
 def test_boundaries_are_the_sums_over_what_the_schedule_does(clock, preemption):
-    for seed in range(60):
+    for seed in range(30):
         simulation = simulate(drawn(seed), make("fcfs"), preemption=preemption, clock=clock)
         assert simulation.times == pytest.approx(recomputed(simulation, clock), rel=1e-9)
         # each request is delivered at the first boundary at or after its time

@@ -88,7 +88,7 @@ def same_runs(schedule, expected):
 def test_the_loop_makes_the_runs_of_the_policy_that_is_asked(key, parameters, clock):
     policy = make(key, parameters)
     evictions = 0
-    for seed in range(20):
+    for seed in range(10):
         instance = drawn(seed)
         allowed = {*policy.semantics} - {"pause"} - ({"restart"} if policy.may_loop else set())
         for preemption in sorted(allowed):

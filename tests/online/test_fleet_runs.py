@@ -227,3 +227,11 @@ def test_replicas_that_differ_serve_with_their_own_memory(policy):
         schedule = require_feasible_fleet(found.schedule)
         if found.preemption == "restart":
             assert fleet_lower_bound(fleet)[0].value <= schedule.total_latency
+
+
+def test_a_late_queue_keeps_a_replica_free_for_none():
+    """By hand: three bigs on two replicas; the third starts when the first ends, at 3."""
+    bigs = Instance("bigs", 10, [0, 0, 1], [6, 6, 6], [3, 4, 2])
+    run = simulate_fleet(Fleet(bigs, 2), "fcfs", "central")
+    assert run.schedule.runs.starts.tolist() == [0, 0, 3]
+    assert run.replica[2] == run.replica[0]

@@ -80,7 +80,7 @@ def test_runs_are_feasible_end_unless_they_may_loop_and_depend_on_the_seed_alone
         if seed % 4 == 0:
             again = simulate(drawn(seed), make(*case), seed=seed)
             assert ended(again) == ended(simulation)
-    assert completed > 15
+    assert completed > 8
 
 
 def test_what_may_loop_does():
@@ -107,7 +107,7 @@ def tiny(seed):
 @pytest.mark.parametrize("case", RESTARTING, ids=word)
 def test_no_policy_beats_the_optimum(case):
     gaps = []
-    for seed in range(40):
+    for seed in range(25):
         instance, least = tiny(seed)
         simulation = simulate(instance, make(*case), seed=seed, patience=PATIENCE)
         if simulation.outcome == "complete":
@@ -190,7 +190,7 @@ def shapes(instance, case):
 @pytest.mark.parametrize("case", WITHOUT_LABELS, ids=word)
 def test_permuting_the_file_changes_nothing_when_only_copies_tie(case, copies):
     """All columns of different requests differ; sums of prompts 3**k differ, too."""
-    for seed in range(25):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         n = 4
         output = rng.permutation(np.arange(1, 13))[:n]

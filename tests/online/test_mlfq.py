@@ -18,7 +18,7 @@ CASES = [
 ]
 
 
-@in_two(30, 400)
+@in_two(20, 400)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case.values())))
 def test_every_run_is_that_of_the_lists(case, seeds):
     evicting = 0

@@ -85,7 +85,7 @@ def test_seconds_are_those_of_the_literal_batches(case):
 @pytest.mark.parametrize("case", PAUSING, ids=word)
 def test_pausing_changes_no_run_only_what_has_to_be_prefilled(case):
     """Nobody starts later because others are paused: it is the cache of theirs that goes."""
-    for seed in range(8):
+    for seed in range(4):
         runs = {}
         for semantics in ("recompute", "pause"):
             done = simulate(drawn(seed), make(*case), seed=seed, preemption=semantics)

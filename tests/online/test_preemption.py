@@ -25,7 +25,7 @@ CASES = [
 ]
 
 
-@in_two(2 * MANY, 250)
+@in_two(3 * MANY, 250)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_every_run_is_that_of_the_literal_rounds_when_tokens_are_kept(case, seeds):
     key, parameters = case
