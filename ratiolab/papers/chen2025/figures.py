@@ -86,7 +86,7 @@ def figure_1(most: int = 2**16) -> Chart:
 
 
 def prompts(most: int = 2**12) -> Chart:
-    """A_min's quotient with prompts: what "without loss of generality s = 0" loses in Theorem 5.
+    """Draw A_min's quotient with prompts: Theorem 5 takes s = 0 without loss of generality.
 
     Lengths in 1..u; prompts s = 0, u and 16 u; the limit of long prompts is (1 + sqrt(u))/2.
     """

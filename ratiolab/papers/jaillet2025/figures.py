@@ -77,7 +77,7 @@ def theorem_4_1() -> Chart:
 
 
 def lemma_4_7() -> Chart:
-    """How near the lower bounds come to the optimum, by brute force on all small cases.
+    """Draw how near lower bounds come to the optimum, by brute force on all small cases.
 
     Up to four requests of equal prompt 0 or 1 at round 0, outputs up to 4, M twice the largest
     s + o or one more. A bound is a lower bound when no case lies right of 1.
@@ -99,7 +99,7 @@ def lemma_4_7() -> Chart:
 
 
 def constants() -> Chart:
-    """MC-SF from above and from below: the printed and the proven bounds, and what is reached.
+    """Draw printed and proven bounds on MC-SF, from above and from below, and what is reached.
 
     Left the bounds of Lemma 4.4 over MC-SF's simulated latency, on drawn cases of up to 80
     requests; right MC-SF on equal requests, over a schedule that starts them one by one.
@@ -180,7 +180,7 @@ def section_5_1() -> Chart:
 
 
 def section_5_1_small(most: int = 6, draws: int = 8) -> Chart:
-    """MC-SF/OPT solved exactly where that takes seconds: arrival model 1 with few requests.
+    """Draw MC-SF/OPT, solved exactly, for arrival model 1 with few requests.
 
     Otherwise as Section 5.1 describes it; `draws` seeds for every number of requests from 2.
     """
