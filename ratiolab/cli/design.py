@@ -112,7 +112,7 @@ def _any_law(lower: int, upper: int, prompt: int, gap: float, *, json: bool) -> 
         {**data, **asdict(found), **ended},
         f"lengths {lower} to {upper}, prompt {prompt}: volumes within a factor {found.ratio:,.4g}",
         "best constant of policies that do not know the lengths, whether or not they know their "
-        "law: " + (exact if not found.gap else f"{found.lower:.4f} to {found.upper:.4f}"),
+        "distribution: " + (exact if not found.gap else f"{found.lower:.4f} to {found.upper:.4f}"),
         f"never to kill: {found.never_kill:.4f}",
     )
     if searched.interrupted:

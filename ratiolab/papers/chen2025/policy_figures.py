@@ -51,7 +51,7 @@ def _maximiser(upper: int) -> LengthDistribution:
 
 
 def theorem_2(most: int = 2**20) -> Chart:
-    """A_max against 1/alpha at s = 0: Theorem 2 prints a lower bound that is an upper one.
+    """Draw A_max against 1/alpha at s = 0: Theorem 2 has a lower bound that is an upper one.
 
     Ratios are multiplied by alpha, so that what grows like 1/alpha is level. Exact suprema are
     those of A_max as M/u parallel servers; simulated is A_max as printed, on their worst lengths.
