@@ -101,7 +101,7 @@ def monte_carlo(score: Score) -> ClaimResult:
     better = all(error <= 0.001 * spread for error, spread in zip(errors, noise, strict=True))
     return ClaimResult(
         TIGHTENED if better else HOLDS,
-        f"{len(LAWS)} laws",
+        f"{len(LAWS)} distributions",
         f"without a sample the score is known to {max(errors):.1e}",
     )
 
@@ -157,7 +157,7 @@ def sept_at_beta_0(beta: Fraction) -> ClaimResult:
     )
     return decided(
         not moved,
-        f"{len(laws)} laws",
+        f"{len(laws)} distributions",
         f"{moved} of {len(laws)} distributions stand elsewhere",
         evidence="the score is E + beta CVaR. The adaptive rule min(0.5, max(0.1, 0.1 L_q / B)) "
         f"never comes to 0: its least weight is {least}, at which orders may differ, so TIE as it "
