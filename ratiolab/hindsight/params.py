@@ -31,8 +31,8 @@ class LabellingParams:
     crowd : labels under extension from which they are tested for dominance before a layer is
         complete, and again whenever they have doubled.
     compared : labels that each label is compared with. The test misses some dominated labels, and
-        more comparisons cost more than the missing ones.
-    compared_early : comparisons among labels under extension, whose layer is tested again.
+        more comparisons cost more than the missing ones. Labels under extension, whose layer is
+        tested again, are compared with an eighth.
     near : part of the gap that the first sweep of an iteration may stay below what the multipliers
         promise; restricted diagrams promise a little too much.
     paths : relaxed schedules that a sweep returns, the cheapest.
@@ -52,7 +52,6 @@ class LabellingParams:
     partial: int = 4
     crowd: int = 2_000
     compared: int = 256
-    compared_early: int = 32
     near: float = 0.1
     paths: int = 12
     last: float = 2.0
@@ -68,8 +67,7 @@ class BundleParams:
     ----------
     steps : steps in a round; more are of little use before a sweep says what is proven.
     beam : width of a restricted diagram as a part of that of the round, so that the steps take
-        about as long as the sweeps.
-    compared : labels that a restricted diagram compares each label with.
+        about as long as the sweeps. Each label is compared with a quarter of those of a sweep.
     level : part of the way to what the cuts of the model allow that a step goes.
     serious : part of the expected gain that a step has to gain to become the next center.
     most_cuts : cuts of the model that are kept, the least at the center.
@@ -77,7 +75,6 @@ class BundleParams:
 
     steps: int = 8
     beam: float = 1 / 16
-    compared: int = 64
     level: float = 0.3
     serious: float = 0.1
     most_cuts: int = 1_000
@@ -127,8 +124,8 @@ class CellsParams:
     width : labels of a layer in the first pass, about a second of work.
     growth : factor from the width of a pass to the next, so that all passes before the last take a
         third of the time.
-    room, room_unlimited : labels of a level at most, some eight gigabytes, and without a time limit
-        two, a minute of work; never more than half of the machine's memory holds.
+    room : labels of a level at most, some eight gigabytes, and a quarter without a time limit, a
+        minute of work; never more than half of the machine's memory holds.
     share : part of the time limit for the prices of rows.
     pieces : most pieces of a row: memory holds that many of the larger requests.
     grid, rows, columns, apart : rows at the begin, rows of a round, columns of a request and round,
@@ -143,7 +140,6 @@ class CellsParams:
     width: int = 10_000
     growth: int = 4
     room: int = 32_000_000
-    room_unlimited: int = 8_000_000
     share: float = 0.2
     pieces: int = 6
     grid: int = 30
@@ -161,17 +157,15 @@ class TurnParams:
 
     Parameters
     ----------
-    share, share_late : part of all time that the search gets; and once it has made twice the steps
-        up to its last better schedule, and ``patience`` more.
+    share : part of all time that the search gets, a third of it once it has made twice the steps up
+        to its last better schedule, and ``patience`` more.
     patience : steps that may find nothing better.
-    turn, turn_late : steps of a turn in their place, where there is no time limit.
+    turn : steps of a turn in its place, where there is no time limit.
     """
 
     share: float = 0.3
-    share_late: float = 0.1
     patience: int = 40
     turn: int = 10
-    turn_late: int = 3
 
 
 @dataclass(frozen=True)
@@ -195,7 +189,7 @@ class SearchParams:
     members : schedules in the population, as many children before its first recombination, and
         schedules in the archive.
     spread : orders without parents are by volume times a random factor, 1 plus or minus this.
-    child_moves, child_hot : moves and first temperature of the annealing of a child, which keeps
+    child_moves : moves of the annealing of a child, from a third of the first temperature: it keeps
         most of what its parents have.
     between : children between two recombinations, about as long as one.
     patience : children without a better best schedule before a population without recombination
@@ -215,7 +209,6 @@ class SearchParams:
     members: int = 16
     spread: float = 0.3
     child_moves: int = 5_000
-    child_hot: float = 0.01
     between: int = 5
     patience: int = 500
     corridor: int = 8

@@ -14,10 +14,10 @@ from ratiolab.hindsight.bruteforce import brute_force, brute_force_goodput
 from ratiolab.hindsight.certificates.certificate import PromiseCertificate
 from ratiolab.hindsight.fleets.lists import admitted_list
 from ratiolab.hindsight.fleets.oracle import best_shares
-from ratiolab.hindsight.fleets.program import with_replicas
 from ratiolab.hindsight.horizon import serial_horizon
 from ratiolab.hindsight.objective import Aim, Objective
 from ratiolab.hindsight.params import ProgramParams
+from ratiolab.hindsight.programs.timeindexed import with_replicas
 from ratiolab.hindsight.relaxation.promised import alone, promised_bounds
 from ratiolab.hindsight.result import Report, Solved, SolveOptions, Solving, Stage
 from ratiolab.hindsight.schedules.heuristics import list_schedule

@@ -106,11 +106,11 @@ class Turns:
         """Let the search take its turn."""
         state, begun, made = self.state, self.state.seconds, self.made
         while not (state.closed or self.stop()):
-            late = self.made > 2 * self.last + self.params.patience
+            part = 3 if self.made > 2 * self.last + self.params.patience else 1
             if state.time_left is None:
-                over = self.made - made >= (self.params.turn_late if late else self.params.turn)
+                over = self.made - made >= self.params.turn // part
             else:
-                share = self.params.share_late if late else self.params.share
+                share = self.params.share / part
                 over = self.spent + state.seconds - begun > share * state.seconds
             if over:
                 break

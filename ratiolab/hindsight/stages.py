@@ -248,7 +248,7 @@ class Cells:
             return Found(note=f"no dynamic program over cells: {reason}")
         size = LABEL_BYTES + RUNNING_BYTES * len(instance)
         budget = memory.half() if state.memory_budget is None else state.memory_budget
-        most = params.room if state.time_left is not None else params.room_unlimited
+        most = params.room if state.time_left is not None else params.room // 4
         room = int(min(most * size, budget)) // size
         if room < params.width:
             return Found(note="no dynamic program over cells: no room for its labels")

@@ -12,8 +12,8 @@ the batch that makes its first token by f. Work done at t pays u(t), so
 where requests that would be late alone are left out. A run that is evicted after its first token
 has done W0 by f; what it keeps or makes again is W1 by d at least. Hence the bound holds for every
 semantics of preemption. Prices are constant in buckets of time; they are those of a linear program
-in floats, and the checker `ratiolab.hindsight.certificates.certify_in_time` computes the bound from
-them in integers.
+in floats, and the checker `ratiolab.hindsight.certificates.certify_promises` computes the bound
+from them in integers.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ratiolab.hindsight.certificates.certificate import InTimeCertificate
-from ratiolab.hindsight.certificates.certify_in_time import NEVER, SLIP, UNIT, in_time_value
+from ratiolab.hindsight.certificates.certify_promises import NEVER, SLIP, UNIT, in_time_value
 from ratiolab.hindsight.programs.highs import LinearProgram
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.fleet import Fleet, replicas_of

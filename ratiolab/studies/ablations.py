@@ -34,8 +34,8 @@ WITHOUT_CELLS = {
 WITHOUT_LABELS = {
     "most rounds of cuts": replace(DEFAULT, cuts=replace(DEFAULT.cuts, rounds=1, rounds_few=1)),
     "steps of the bundle": replace(DEFAULT, bundle=replace(DEFAULT.bundle, steps=0)),
-    "turns of the search": replace(DEFAULT, turns=replace(DEFAULT.turns, turn=0, turn_late=0)),
-    "dominance": replace(DEFAULT, labelling=replace(LABELS, compared=0, compared_early=0)),
+    "turns of the search": replace(DEFAULT, turns=replace(DEFAULT.turns, turn=0)),
+    "dominance": replace(DEFAULT, labelling=replace(LABELS, compared=0)),
     "growing critical sets": replace(DEFAULT, labelling=replace(LABELS, first_critical=64)),
 }
 

@@ -14,8 +14,7 @@ from test_mutated_files import changed_copies
 
 from ratiolab.evaluation.service import Service, Slo, goodput_proof, isolated_service
 from ratiolab.hindsight.certificates.certificate import InTimeCertificate
-from ratiolab.hindsight.certificates.certify_in_time import in_time_value
-from ratiolab.hindsight.certificates.certify_promises import certify_promises
+from ratiolab.hindsight.certificates.certify_promises import certify_promises, in_time_value
 from ratiolab.hindsight.certificates.effort import CertificateError
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.model import FormatError, Instance, Preemption

@@ -16,7 +16,7 @@ A file of format ``ratiolab-certificate/1`` is a JSON object; ``kind`` says how 
 - ``seconds``: prices of machine time under a clock; the bound is in picoseconds
   (`ratiolab.hindsight.certificates.certify_seconds`);
 - ``in-time``: such prices, for the requests in time under a clock
-  (`ratiolab.hindsight.certificates.certify_in_time`).
+  (`ratiolab.hindsight.certificates.certify_promises`).
 
 `ratiolab.hindsight.certificates.certificate_file` describes the fields of each kind, and
 ``ratiolab schema certificate`` prints them. Numbers come with ``check``, twelve hexadecimal digits

@@ -134,25 +134,15 @@ class GrowthDualsFile(StepDualsFile):
         return replace(claim, duals=replace(claim.duals, rows=self.rows, growth=self.growth))
 
 
-class PromiseFile(_ValueFile):
+class PromiseFile(GrowthDualsFile):
     """A bound on weighted latency, or on the weight served in time, that duals prove.
 
     The bound of kind "goodput" is an upper bound: no schedule serves more weight in time.
     """
 
-    kind: Literal["weighted", "goodput"]
-    begin: int
-    """No time up to this one has a dual."""
-    ends: Integers
-    """Last times of the runs, ascending."""
-    token: Integers
-    """D times the dual of a token, a value for each run."""
-    rows: Annotated[tuple[GrowthRow, ...], _FROM_LIST, FailFast()]
-    """Of each growth row m0 and w."""
-    growth: Annotated[tuple[Integers, ...], _FROM_LIST, FailFast()]
-    """Of each growth row D times its dual, a value for each run."""
+    kind: Literal["weighted", "goodput"]  # type: ignore[assignment]
 
-    def certificate(self) -> PromiseCertificate:
+    def certificate(self) -> PromiseCertificate:  # type: ignore[override]
         """Return the claim of the file; the checker looks at the numbers of duals."""
         duals = (self.denominator, self.begin, self.ends, self.token, self.rows, self.growth)
         claim = (self.instance, self.digest, self.bound, self.kind)

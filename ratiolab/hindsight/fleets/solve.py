@@ -253,9 +253,8 @@ class _Solve(Solving):
     def _by_highs(self, last: IntArray, horizon: int) -> bool:
         """Solve one relaxation; whether to proof."""
         from ratiolab.hindsight.cuts.strengthen import strengthen
-        from ratiolab.hindsight.fleets.program import with_replicas
         from ratiolab.hindsight.programs import highs
-        from ratiolab.hindsight.programs.timeindexed import build
+        from ratiolab.hindsight.programs.timeindexed import build, with_replicas
 
         one = build(self.fleet.instance, last, horizon)
         rows = one.shape[0]

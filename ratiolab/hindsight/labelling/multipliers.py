@@ -19,7 +19,7 @@ from ratiolab.hindsight.labelling.capacity_prices import CapacityPrices
 from ratiolab.hindsight.labelling.dssr import Prices
 from ratiolab.hindsight.labelling.sweep import Path, sweep
 from ratiolab.hindsight.labelling.weights import directions
-from ratiolab.hindsight.params import BundleParams
+from ratiolab.hindsight.params import DEFAULT, BundleParams
 from ratiolab.hindsight.programs.highs import FloatArray
 from ratiolab.model.instance import Instance
 
@@ -186,7 +186,7 @@ class Multipliers:
         found = sweep(
             *(self.refit.instance, side, limit, width),
             overflow="drop",
-            compared=params.compared,
+            compared=DEFAULT.labelling.compared // 4,
             stop=stop,
         )
         if found is None:

@@ -266,7 +266,7 @@ class _Sweep:
                 room.reserve(2 * len(room.labels.cost), number)
             elif begun < len(chosen):
                 crowded = self.merges and number > most
-                rows = room.undominated(np.arange(number), params.compared_early << crowded)
+                rows = room.undominated(np.arange(number), (params.compared // 8) << crowded)
                 if len(rows) > most:
                     rows = self._fit(rows, most // 2, t, 1)
                     if not self.merges:

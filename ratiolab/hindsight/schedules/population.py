@@ -118,7 +118,7 @@ class Population:
             self._tell(self.members[-1])
             return
         one, other = self.rng.choice(len(self.members), 2, replace=False).tolist()
-        child = self._annealed(self._crossed(one, other), PARAMS.child_hot)
+        child = self._annealed(self._crossed(one, other), PARAMS.hot / 3)
         worse = max(one, other, key=self._latency)
         self.add(child, worse)
         if self.idle > PARAMS.patience:
