@@ -1,4 +1,4 @@
-"""Compiled loops of the dynamic program over cells; `ratiolab.hindsight.cells.sweep` drives them.
+"""Compiled loops of the dynamic program over cells; `ratiolab.hindsight.cells.engine` drives them.
 
 A *label* is a set of started requests, as bits, with the cells of the running requests that a later
 request can still meet. Costs are integers in units of 1 / `ONE` rounds. Arrays are int64 unless a

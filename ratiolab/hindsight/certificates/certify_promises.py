@@ -20,8 +20,8 @@ schedules without evictions.
 R replicas. Each has rows of its own, for the requests that it serves; their sum has R M in place of
 M, and the credits stay those of one memory. Hence R M in place of M above.
 
-Under a clock. The proof is that of `ratiolab.ratio.goodput_bound`. With prices u(t) >= 0 of a second
-of time, the work W0 of the first token of a request and the work W1 of its other tokens,
+Under a clock. The proof is that of `ratiolab.ratio.goodput_bound`. With prices u(t) >= 0 of a
+second, the work W0 of the first token of a request and the work W1 of its other tokens,
 
     requests in time <= R integral of u + sum_i max(0, 1 - W0_i min over [a, f] of u
                                                       - W1_i min over [a, d] of u),

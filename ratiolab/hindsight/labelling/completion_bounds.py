@@ -29,9 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.labelling import completion_kernels
-from ratiolab.hindsight.labelling.extensions import Extensions
 from ratiolab.hindsight.labelling.label_kernels import Labels
-from ratiolab.hindsight.labelling.label_pool import Ancestry
+from ratiolab.hindsight.labelling.label_pool import Ancestry, Extensions
 from ratiolab.hindsight.labelling.label_trees import Layer, planted
 from ratiolab.model.footprint import IntArray
 

@@ -48,9 +48,8 @@ from numpy.typing import NDArray
 
 from ratiolab.hindsight.labelling import label_kernels
 from ratiolab.hindsight.labelling.completion_bounds import CompletionBounds, Kept
-from ratiolab.hindsight.labelling.extensions import Extensions
 from ratiolab.hindsight.labelling.label_kernels import Labels, Step
-from ratiolab.hindsight.labelling.label_pool import Ancestry, LabelPool
+from ratiolab.hindsight.labelling.label_pool import Ancestry, Extensions, LabelPool
 from ratiolab.hindsight.labelling.weights import NEVER, Direction
 from ratiolab.hindsight.params import DEFAULT, LabellingParams
 from ratiolab.model.footprint import IntArray
