@@ -32,22 +32,12 @@ _done: set[str] = set()
 
 
 def is_compiled(*, many: bool) -> bool:
-    """Return whether `compile_ahead` has compiled this code on this machine.
-
-    Parameters
-    ----------
-    many : what solves of more requests call than a program takes.
-    """
+    """Return whether `compile_ahead` has compiled this code on this machine."""
     return is_done(_kind(many=many))
 
 
 def compile_ahead(*, many: bool) -> None:
-    """Compile what a solve may call, and leave a mark that this is done.
-
-    Parameters
-    ----------
-    many : what solves of more requests call than a program takes.
-    """
+    """Compile what a solve may call, and leave a mark that this is done."""
     if many:
         with beside(_bounds_and_heat):
             _beams()

@@ -90,9 +90,9 @@ class CutParams:
     rounds_few, few : rounds for at most ``few`` requests, whose labels are soon made.
     rounds_alone : rounds where no labelling loop follows.
     part : of the time that is left, before the labelling loop.
-    a_second, most_part : the first linear programs take about a second with ``a_second`` requests,
-        and grow with the cube; they may have ``most_part`` of a short time limit, and of any where
-        no labelling loop follows.
+    a_second : the first linear programs take about a second with so many requests, and grow with
+        the cube; they may have all but ``part`` of a short time limit, and of any where no
+        labelling loop follows.
     """
 
     rounds: int = 14
@@ -101,7 +101,6 @@ class CutParams:
     rounds_alone: int = 40
     part: float = 0.2
     a_second: int = 40
-    most_part: float = 0.8
 
     def rounds_before(self, instance: Instance, *, followed: bool) -> int:
         """Return the rounds of cuts, given whether the labelling loop follows."""

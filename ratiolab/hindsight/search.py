@@ -57,13 +57,7 @@ class SearchBeside:
 def crossing(instance: Instance, duals: Duals, latency: int, stop: Stop) -> Cross | None:
     """Return a crossing of all members of a population, by beams backward and forward in turns.
 
-    Parameters
-    ----------
-    latency : latency of a schedule; smaller latencies are looked for.
-
-    Returns
-    -------
-    None where the memory or numbers are larger than a beam takes.
+    There is none where the memory or numbers are larger than a beam takes.
     """
     try:
         corridors = Corridors(instance, duals, latency)

@@ -152,9 +152,9 @@ class Cuts:
         if left is None:
             return None
         if not labels_follow(state):
-            return params.most_part * left
+            return (1 - params.part) * left
         enough = (len(state.instance) / params.a_second) ** 3  # of the first linear programs
-        return max(params.part * left, min(params.most_part * left, enough))
+        return max(params.part * left, min((1 - params.part) * left, enough))
 
 
 def labels_follow(state: SolveState) -> bool:

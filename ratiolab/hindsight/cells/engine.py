@@ -137,12 +137,7 @@ class Level:
 
 
 def least_path(guide: Guide, arrival: IntArray, width: int) -> IntArray:
-    """Return the left ends of the cells in which the cheapest path of a level starts the requests.
-
-    Parameters
-    ----------
-    arrival : arrival of each request, rounds: it starts no earlier. Shape (n,).
-    """
+    """Return the begins of the cells in which the cheapest path of a level starts the requests."""
     starts, full = np.array(arrival), 2 ** len(arrival) - 1
     k = cell = 0
     while guide.started[k] != full:
@@ -187,10 +182,7 @@ def declined(instance: Instance, makespan: int) -> str:
 
 @cache
 def compile_cells() -> None:
-    """Compile the loops of the cells, or load them from a cache, by solving two requests.
-
-    Further calls in the process do nothing.
-    """
+    """Compile the loops of the cells, or load them from a cache, by solving two requests."""
     instance = Instance("two", 4, [0, 0], [1, 1], [2, 3])
     late = np.array([0, 9])
     program = CellProgram(

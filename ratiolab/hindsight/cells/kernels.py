@@ -218,9 +218,7 @@ def earliest(problem, entries, lefts, count, i, start, last, width):  # type: ig
 def serial(problem, order, release):  # type: ignore[no-untyped-def]
     """Return the starts when each request in this order starts as early as memory allows.
 
-    Parameters
-    ----------
-    release : no request starts before this round. Shape (n,).
+    None starts before its ``release``, shape (n,).
     """
     n = len(order)
     starts = np.empty(n, np.int64)

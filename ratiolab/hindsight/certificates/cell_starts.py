@@ -112,9 +112,7 @@ def certain(requests, who, last, end, count, time):  # type: ignore[no-untyped-d
 def push(requests, who, last, end, count, total, after, i, final, left):  # type: ignore[no-untyped-def]
     """Add a request with a latest start, and write the tokens certainly held at each end.
 
-    Parameters
-    ----------
-    total, after : tokens at each end without and with the added request.
+    They are ``total`` without it, ``after`` with it.
     """
     who[count], last[count], end[count] = i, final, left + requests.output[i]
     for q in range(count):

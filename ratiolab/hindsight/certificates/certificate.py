@@ -266,13 +266,7 @@ def dual_certificate(given: Instance | Fleet, duals: Duals, value: int) -> DualC
 def cell_certificate(
     instance: Instance, bound: int, rows: Iterable[tuple[int, int, int]], width: int
 ) -> CellCertificate:
-    """Return the certificate of a bound by prices of rows and a dynamic program over cells.
-
-    Parameters
-    ----------
-    rows : time, pieces and price of each row, in any order.
-    width : rounds of a cell of the first level; 0 when the prices alone prove the bound.
-    """
+    """Return the certificate of a bound by prices of rows and a dynamic program over cells."""
     ordered = tuple(sorted((int(t), int(k), int(price)) for t, k, price in rows))
     return CellCertificate(instance.name, instance.digest, int(bound), ordered, int(width))
 

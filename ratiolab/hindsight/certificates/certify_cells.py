@@ -86,15 +86,7 @@ ROWS = 2**10, 2**19
 
 
 def bound_by_cells(certificate: CellCertificate, instance: Instance) -> int:
-    """Return the bound that a certificate proves.
-
-    Raises
-    ------
-    CertificateError
-        when it proves none, or another one.
-    TooCostlyError
-        when checking takes too much memory or time.
-    """
+    """Return the bound that a certificate proves."""
     _require_numbers(certificate, instance)
     served = int(instance.output.sum())
     costs = RowCosts(instance, certificate.rows, max(1, certificate.width))

@@ -64,13 +64,7 @@ NEVER = 2**200
 
 
 def certify_in_time(claim: InTimeCertificate, given: Instance | Fleet) -> int:
-    """Return the most requests in time that the prices of a certificate prove, as claimed.
-
-    Raises
-    ------
-    CertificateError
-        saying what is wrong, `TooCostlyError` when checking takes too long.
-    """
+    """Return the most requests in time that the prices of a certificate prove, as claimed."""
     instance, replicas = replicas_of(given)
     require_claimed(claim.digest, claim.replicas, given)
     require_short_numbers(claim)

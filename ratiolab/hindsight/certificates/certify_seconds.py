@@ -118,11 +118,6 @@ def seconds_value(claim: SecondsCertificate, instance: Instance) -> int:
     """Return the total latency in picoseconds that the duals of a certificate prove.
 
     The check takes O(n T g) steps for T cells and g groups.
-
-    Raises
-    ------
-    CertificateError
-        when the numbers are not duals of this instance under a clock.
     """
     _require_form(claim, instance)
     cells = len(claim.price)

@@ -202,10 +202,6 @@ def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int]) -> Eff
     """Return the effort of labelling passes, beside their duals and their states.
 
     They are the dual costs of all ages at all times, as lists, and two arrays of all layers.
-
-    Parameters
-    ----------
-    passes : what each pass watches.
     """
     requests = MOST_REQUESTS if any(passes) else MOST_UNWATCHED
     if len(instance) > requests or instance.memory > MOST_MEMORY:

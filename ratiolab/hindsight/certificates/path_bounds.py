@@ -215,12 +215,9 @@ class Trail:
         self._rows = self._rows[rows]
 
     def least(self, end: IntArray, never: int) -> IntArray:
-        """Return the least total that each state of the first rows comes to.
+        """Return the least total, up to ``never``, that each state of the first rows comes to.
 
-        Parameters
-        ----------
-        end : total of each row that is left, at the end.
-        never : value of states that no path of interest passes; no value is larger.
+        ``end`` is the total of each row that is left, at the end.
         """
         total, least = np.concatenate(self._totals), np.full(self.number, never)
         least[self._rows] = np.minimum(end, never)

@@ -29,16 +29,8 @@ from ratiolab.model.footprint import IntArray, held
 def strengthen(program: Program, certificate: DualCertificate, upper: int) -> Program:
     """Add cuts, and remove columns that no schedule of latency at most `upper` uses.
 
-    Parameters
-    ----------
-    program : of the certificate's instance, full or a tail relaxation.
-    certificate : duals of memory and cuts, and the bound that they prove.
-    upper : latency of a known schedule, rounds.
-
-    Returns
-    -------
-    A program of the same columns, some with upper bound 0, and more rows. Cost: one pricing of all
-    columns, and O(entries) for each time of a cut with a dual.
+    Columns that are removed have the upper bound 0. Cost: one pricing of all columns, and
+    O(entries) for each time of a cut with a dual.
     """
     duals = certificate.duals
     all_columns = columns(program.instance, len(duals.memory))

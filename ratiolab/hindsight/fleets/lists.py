@@ -175,27 +175,18 @@ def best_list(fleet: Fleet) -> FleetSchedule:
 
 
 def improved(
-    first: FleetSchedule,
-    seed: int = 0,
-    moves: int | None = None,
-    *,
-    stop: Callable[[], bool] = lambda: False,
+    first: FleetSchedule, seed: int = 0, *, stop: Callable[[], bool] = lambda: False
 ) -> FleetSchedule:
     """Improve a schedule by simulated annealing over lists; return the first at worst.
 
-    Parameters
-    ----------
-    seed : seed of the moves.
-    moves : in all; by default as many as for one replica, fewer when runs are long.
-    stop : asked between parts of the search; True ends it.
+    There are as many moves as for one replica, fewer when runs are long.
     """
     fleet = first.fleet
     n, tokens = len(fleet), int(fleet.instance.output.sum())
     if n == 1:
         return first
-    if moves is None:
-        most = min(PARAMS.moves, PARAMS.moves_each * n)
-        moves = max(CALLS, min(most, MOST_LOOKED // (fleet.replicas * tokens)))
+    most = min(PARAMS.moves, PARAMS.moves_each * n)
+    moves = max(CALLS, min(most, MOST_LOOKED // (fleet.replicas * tokens)))
     search = _Search(fleet, np.lexsort((fleet.instance.volume, first.runs.starts)))
     found = search.run(seed, moves, stop)
     return min(first, found, key=lambda schedule: schedule.total_latency)

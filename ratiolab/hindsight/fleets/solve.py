@@ -305,12 +305,7 @@ class _Solve(Solving):
 
 
 def fleet_last_starts(fleet: Fleet, upper: int | None = None) -> IntArray:
-    """Return a start of each request that no optimal schedule of a fleet exceeds.
-
-    Parameters
-    ----------
-    upper : total latency of a schedule of the fleet; by default that of the best list.
-    """
+    """Return a start of each request that no optimal schedule of a fleet exceeds."""
 
     def least(rest: Instance) -> int:
         return fleet_lower_bound(fleet.serving(rest), most=1)[0].value

@@ -97,13 +97,7 @@ class Dssr:
         return self._sweep(critical, width, "lower", deadline, guide, min(least, self.limit))
 
     def relaxed(self, width: int, pace: Callable[[int, int], int] | None) -> bool:
-        """Sweep with merged labels, as the only sweep; return whether it came to its end.
-
-        Parameters
-        ----------
-        pace : returns the width of the next layer, from the number of layers left and the labels of
-            the last.
-        """
+        """Sweep with merged labels, as the only sweep; return whether it came to its end."""
         return self._sweep(0, width, "merge", self.stop, pace=pace)
 
     def _sweep(

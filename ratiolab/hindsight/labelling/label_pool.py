@@ -162,10 +162,7 @@ class Ancestry:
     def least(self, end: IntArray, most: int) -> tuple[NDArray[np.int32], IntArray]:
         """Return the labels of the layer that go on, and the least cost they settle in the end.
 
-        Parameters
-        ----------
-        end : settled cost of each row that stays, at the end.
-        most : larger costs are replaced by this value.
+        ``end`` is the settled cost of each row that stays; larger costs than ``most`` are that.
         """
         settled, least = np.concatenate(self._settled), np.full(self.number, most)
         least[self._rows] = np.minimum(most, end)

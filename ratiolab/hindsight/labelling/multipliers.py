@@ -72,12 +72,7 @@ class CapacityPrices:
         self.inside, self.most = np.zeros(0, np.int64), 0
 
     def __call__(self, multipliers: FloatArray) -> tuple[Weights, IntArray, DualCertificate]:
-        """Return potentials, multipliers no larger than these that fit them, and what they prove.
-
-        Parameters
-        ----------
-        multipliers : multipliers of each request, rounds.
-        """
+        """Return weights, multipliers no larger than these that fit them, and what they prove."""
         weight = self._weights(multipliers[self.owner] - self.latency)
         denominator = self.duals.denominator
         memory, cuts = np.zeros(self.horizon + 1, np.int64), []
@@ -193,14 +188,10 @@ class CuttingPlanes:
         return self._best(center, weight, *self._start(center))
 
     def weight(self, center: FloatArray, part: float, most: float) -> tuple[float, float]:
-        """Return the weight with which the best multipliers meet a level, by planes.
+        """Return the weight with which the best multipliers meet a level, and the largest value.
 
         The level is so large a part of the way from the value at the center to the largest of all,
         as far as distance hardly counts, or to ``most`` if that is less.
-
-        Returns
-        -------
-        the weight, and the largest value.
         """
         now, gram, share = self._start(center)
         _, value = self._best(center, LARGEST_WEIGHT, now, gram, share)

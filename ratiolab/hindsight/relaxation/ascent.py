@@ -130,7 +130,6 @@ def ascend(
     steps: int = PARAMS.steps,
     seconds: float | None = None,
     *,
-    patience: int = PARAMS.patience,
     enough: Callable[[float], bool] = lambda _: False,
 ) -> tuple[FloatArray, float]:
     """Return duals of an ascent on coarse buckets and then on finer ones, and their value.
@@ -140,7 +139,6 @@ def ascend(
     start : duals to begin with, shape (1 + rows, buckets); buckets are a multiple of the coarsest.
     steps : steps of the ascent at most; fewer without a limit, when each looks at many starts.
     seconds : at most, or None for no limit.
-    patience : steps without a better bound before the target comes closer.
     enough : asked before each step with the best value so far; True ends the ascent.
     """
     duals, aim, value = start, PARAMS.aim, -math.inf
@@ -160,7 +158,7 @@ def ascend(
         ends = math.inf if seconds is None else began + share * seconds
         over = lambda value, ends=ends: enough(value) or time.perf_counter() > ends  # noqa: E731
         coarse, value, aim = level.climb(
-            entries[int(np.argmax(values))], max(aim, PARAMS.aim / 10), few, patience, over
+            entries[int(np.argmax(values))], max(aim, PARAMS.aim / 10), few, over
         )
         duals = np.repeat(coarse, group, axis=1)
     return duals, value
@@ -201,7 +199,6 @@ class Level:
         duals: FloatArray,
         aim: float,
         steps: int,
-        patience: int,
         over: Callable[[float], bool],
     ) -> tuple[FloatArray, float, float]:
         """Return the best duals met, their value, and the aim at the end.
@@ -226,7 +223,7 @@ class Level:
             failures += 1
             if reached > best_value:
                 best_value, best, failures = reached, duals, 0
-            elif failures == patience:
+            elif failures == PARAMS.patience:
                 duals, aim, failures = best, aim * PARAMS.closer, 0
             direction = (1 - PARAMS.deflection) * direction + PARAMS.deflection * excess
         return best, best_value, aim

@@ -166,13 +166,7 @@ def rounded(duals: FloatArray, problem: Problem, horizon: int) -> tuple[IntArray
 def certified(
     given: Instance | Fleet, problem: Problem, duals: FloatArray, width: int
 ) -> GrowthCertificate:
-    """Return a certificate of the bound that duals prove once they are rounded to integers.
-
-    Parameters
-    ----------
-    duals : price of each row in each bucket of rounds, shape (rows, buckets).
-    width : rounds of a bucket.
-    """
+    """Return a certificate of the bound that duals prove once they are rounded to integers."""
     instance, memories = memories_of(given)
     horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
     whole, unit = rounded(duals, problem, horizon)

@@ -211,10 +211,7 @@ class Portfolio:
 def hot_search(
     known: Schedule, part: Callable[[], float], found: Callable[[Schedule], None], seed: int
 ) -> None:
-    """Anneal a schedule from a heat at which it changes much, while others run wide beams.
-
-    Parameters are those of `ratiolab.hindsight.schedules.annealing.annealed`.
-    """
+    """Anneal a schedule from a heat at which it changes much, while others run wide beams."""
     order = np.lexsort((known.instance.volume, known.starts))
     annealed(known.instance, order, (HOTTER, COLDER), part, found, seed)
 
@@ -229,12 +226,7 @@ def compile_beams() -> None:
 
 
 def priced_use(schedule: Schedule, prices: FloatArray, width: int) -> float:
-    """Return the part of memory that a schedule uses, each time weighed by its price.
-
-    Parameters
-    ----------
-    prices : prices of buckets of ``width`` times from the first arrival on.
-    """
+    """Return the part of memory that a schedule uses, each time weighed by its price."""
     begin = int(schedule.instance.arrival.min()) + 1
     use = schedule.usage()[begin : begin + len(prices) * width]
     price = np.repeat(prices, width)[: len(use)]
