@@ -90,9 +90,9 @@ class CutParams:
     rounds_few, few : rounds for at most ``few`` requests, whose labels are soon made.
     rounds_alone : rounds where no labelling loop follows.
     part : of the time that is left, before the labelling loop.
-    a_second : the first linear programs take about a second with so many requests, and grow with
-        the cube; they may have all but ``part`` of a short time limit, and of any where no
-        labelling loop follows.
+    a_second : the first linear programs take a second with ``a_second`` requests, and grow with the
+        cube. They may have all but ``part`` of a short time limit, and of any where no labelling
+        loop follows.
     """
 
     rounds: int = 14
