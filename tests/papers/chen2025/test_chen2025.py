@@ -20,6 +20,8 @@ from ratiolab.papers.chen2025.claims._a_max import (
 )
 from ratiolab.papers.chen2025.claims._lemma2 import completions
 from ratiolab.papers.chen2025.claims._printed import by_period
+from ratiolab.papers.chen2025.claims.corollary_2 import starts_of
+from ratiolab.papers.chen2025.claims.packed_schedules import long_in_front
 from ratiolab.papers.chen2025.staggered import (
     batched_completions,
     batching_loss,
@@ -288,3 +290,12 @@ def test_bad_arguments_are_refused_by_name() -> None:
         staggered_starts(3, 5, 2)
     with pytest.raises(ValueError, match="output 0 is below 1 token"):
         batching_loss(0)
+
+
+def test_a_long_request_in_front_nearly_doubles_the_latency() -> None:
+    # (2 s + 3) / (s + 2) at beta = (2 s + 1) / (2 s + 2)
+    assert long_in_front(10) == (Fraction(21, 22), Fraction(23, 12))
+
+
+def test_an_output_at_two_ends_belongs_to_the_upper_interval():
+    assert starts_of([(1, 3), (3, 5)]) == [1, 1, 3, 3, 3]
