@@ -7,10 +7,9 @@ import pytest
 
 from ratiolab.adversary import Case, Limits, attack
 from ratiolab.adversary.attack import fresh_seeds
-from ratiolab.adversary.known import IN_ORDER, IN_RANDOM_ORDER
+from ratiolab.adversary.known import IN_RANDOM_ORDER
 from ratiolab.adversary.moves import draw, families, neighbour
 from ratiolab.hindsight import solve
-from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.online import Information, make, simulate
 
 LIMITS = [
@@ -105,15 +104,6 @@ def in_order(requests, longest):
 def shortest_first(requests, longest):
     """Return the total latency in the other order, which is optimal."""
     return longest + requests - 1 + requests * (requests - 1) // 2
-
-
-@pytest.mark.parametrize("key", IN_ORDER)
-def test_in_the_order_of_the_file_the_ratio_tends_to_the_number_of_requests(key):
-    for requests in (2, 5):
-        latency, instance = played(make(key), requests, 300)
-        assert tiny_optimum(instance).latency == shortest_first(requests, 300)
-        assert latency == in_order(requests, 300)
-        assert latency > 0.95 * requests * shortest_first(requests, 300)
 
 
 @pytest.mark.parametrize("key", IN_RANDOM_ORDER)

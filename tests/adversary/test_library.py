@@ -54,11 +54,6 @@ def test_ratios_are_at_least_those_known_before(name):
     assert Fraction(cost, tiny_optimum(instance).latency) >= AT_LEAST[name]
 
 
-def test_a_policy_that_clears_for_ever_is_caught():
-    target = BY_NAME["alpha-protection"]
-    assert simulate(read(target, FOLDER), target.make()).outcome == "looping"
-
-
 def test_the_library_is_improved_only_by_what_is_worse(tmp_path):
     improve(tmp_path, 60, only=["fcfs"])
     target = Target("fcfs")

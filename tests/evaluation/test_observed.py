@@ -92,19 +92,6 @@ def test_a_clock_that_describes_the_engine_gives_a_ratio_and_others_give_none() 
         assert stripped.ratio(stripped.row("fcfs")) == made.ratio(made.row("fcfs"))
 
 
-def test_a_fitted_clock_that_explains_nothing_gives_no_ratio() -> None:
-    log = served_log()
-    assert log.first is not None
-    assert log.finish is not None
-    rng = np.random.default_rng(4)
-    noise = rng.permutation(log.finish - log.first)  # of other requests
-    found, _, _ = judge(replace(log, finish=log.first + noise))
-    assert found.fitted is not None
-    assert not found.fitted.fits
-    assert np.isnan(found.refitted)
-    assert "it does not fit, so no ratio is given under it" in found.lines()[-1]
-
-
 def test_where_only_latencies_are_known_an_idle_log_tells_whether_the_clock_fits() -> None:
     log = replace(served_log(40, 0.05), first=None)
     found, _, _ = judge(log)

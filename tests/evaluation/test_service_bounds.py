@@ -110,10 +110,3 @@ def test_an_objective_counts_requests_within_all_its_limits() -> None:
         Slo.parse("speed=1")
     with pytest.raises(ValueError, match="needs --slo"):
         metric_of("goodput", None)
-
-
-def test_limits_of_the_first_and_the_later_tokens_limit_the_completion() -> None:
-    output = np.array([1, 5])
-    assert Slo(ttft=2, tpot=0.5).limits(output) == ([2, 2], [2, 4])
-    assert Slo(ttft=2, tpot=0.5, latency=3).limits(output) == ([2, 2], [2, 3])
-    assert Slo(tpot=0.5).limits(output) == ([np.inf] * 2, [np.inf] * 2)

@@ -65,14 +65,6 @@ def test_a_load_above_one_is_told_and_no_policy_keeps_up() -> None:
     assert "More GPUs or fewer requests" in second
 
 
-def test_a_burst_is_no_load_but_told() -> None:
-    made = evaluated(instance_of(40.0), "fcfs", "svf")
-    assert made.demand.span < made.demand.longest
-    assert made.demand.is_burst
-    assert not made.overloaded
-    assert made.situation[1].startswith("That is a burst, shorter than the longest request takes")
-
-
 def test_where_nothing_waits_scheduling_changes_nothing_and_no_gain_is_promised() -> None:
     made = evaluated(instance_of(0.05, 40, 20_000), "fcfs", "rr", "svf-1bit", "svf")
     now = made.row("fcfs")
@@ -101,14 +93,6 @@ def test_a_request_that_waits_is_seen() -> None:
     # the wait for the end of a batch that runs is none
     beside = together.replace(memory=30, arrival=[0, 10], tick_seconds=0.001)
     assert waiting_share(simulate(beside, make("fcfs"), clock=CLOCK)) == pytest.approx(0, abs=1e-9)
-
-
-def test_all_at_once_is_no_load() -> None:
-    made = evaluated(Instance("four", 30, [0] * 4, [1] * 4, [1, 2, 3, 4]), "fcfs")
-    assert made.demand.load is None
-    assert made.situation == [
-        "4 requests arrive at once: how much of a load they are cannot be told."
-    ]
 
 
 def test_a_policy_that_needs_a_bit_is_not_recommended_and_its_source_is_named() -> None:

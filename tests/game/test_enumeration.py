@@ -109,47 +109,6 @@ def test_the_value_is_that_of_all_moves_of_the_simulator_tried(game, value):
     assert deterministic_value(game).value == value_by_enumeration(game) == value
 
 
-def test_no_policy_costs_less_against_the_weights_than_all_moves_tried_in_turn():
-    game = Game(2, 1, 5, 1, 4)
-    found = randomised_value(game)
-    rounds = 14
-
-    @cache
-    def least(state, drawn, left):
-        """Return the least cost in `left` rounds against the drawn lengths that a state allows."""
-        waiting = sum(kind != ENDED for kind, _, _ in state)
-        if not drawn or not waiting or not left:
-            return Fraction(0)
-        here = waiting * sum(share for _, share in drawn)
-        return here + min(
-            sum(
-                (
-                    least(s, tuple(d for d in drawn if agrees(s, d[0])), left - 1)
-                    for s in answers(game, state, after)
-                ),
-                Fraction(0),
-            )
-            for after in decisions(game, state)
-        )
-
-    def agrees(state, lengths):
-        return all(
-            length == bound if kind == ENDED else length > bound
-            for (kind, bound, _), length in zip(state, lengths, strict=True)
-        )
-
-    orders = factorial(game.requests)
-    drawn = Counter()
-    for lengths, weight in found.weights.items():
-        for order in permutations(lengths):
-            drawn[order] += weight / orders
-    expected = sum(share * optimum(game, lengths) for lengths, share in drawn.items())
-    start = ((WAITS, game.lower - 1, 0),) * game.requests
-    cost = least(start, tuple(sorted(drawn.items())), rounds)
-    assert cost == found.lower * expected
-    assert found.lower == Fraction(89, 76)
-
-
 @dataclass(frozen=True)
 class Played(Policy):
     """A policy of a game: what runs in each configuration."""

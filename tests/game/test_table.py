@@ -1,7 +1,5 @@
 """The table of games and its page: values are those of single games, files are read as written."""
 
-import re
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +8,6 @@ import pytest
 from ratiolab.game import Game
 from ratiolab.game.table import games, read_rows, row_of, write_rows
 from ratiolab.game.table import rows as compute
-from ratiolab.game.tree import tree
 from ratiolab.report.games_page import picture, write_page
 
 ROOT = Path(__file__).parents[2]
@@ -54,24 +51,3 @@ def test_the_stored_table_holds_the_games_of_the_table_and_small_ones_come_out_a
     assert list(stored) == list(games())
     for game in [game for game in stored if stored[game].configurations < 100][:12]:
         assert row_of(game) == stored[game]
-
-
-def test_a_narrower_interval_never_has_a_larger_value_in_the_stored_table():
-    stored = {row.game: row for row in read_rows(ROOT / "results" / "games.csv")}
-    for game, row in stored.items():
-        if game.lower == 1:
-            continue
-        wider = replace(game, lower=game.lower - 1)
-        if wider in stored:
-            assert stored[wider].deterministic >= row.deterministic
-
-
-def test_the_latencies_of_a_tree_are_the_value_times_the_optimum_where_the_adversary_gains():
-    from ratiolab.game import deterministic_value
-
-    found = deterministic_value(Game(3, 0, 3, 1, 3))
-    tight = [line for line in tree(found) if line.endswith("*") and "latency" in line]
-    for line in tight:
-        latency, optimum = map(int, re.findall(r"(?:latency|optimum) (\d+)", line))
-        assert Fraction(latency, optimum) == found.value
-    assert tight

@@ -31,11 +31,6 @@ def test_a_number_of_replicas_that_makes_no_sense_is_refused(replicas):
         Fleet(PAIR, replicas)
 
 
-def test_the_digest_tells_numbers_of_replicas_apart():
-    digests = {PAIR.digest, *(Fleet(PAIR, r).digest for r in range(2, 6))}
-    assert len(digests) == 5
-
-
 def test_memory_is_judged_replica_by_replica():
     """Literally: the tokens of each replica at each time, added up."""
     rng = np.random.default_rng(3)
@@ -60,12 +55,6 @@ def test_memory_is_judged_replica_by_replica():
             with pytest.raises(InfeasibleScheduleError, match=r"replica [01]: \d+ tokens"):
                 require_feasible_fleet(schedule)
     assert 50 < sum(verdicts) < 250  # both happen
-
-
-def test_other_rules_name_requests_as_the_fleet_does():
-    late = Fleet(PAIR.replace(arrival=[0, 4]), 2)
-    [found] = fleet_violations(FleetSchedule.from_starts(late, [0, 1], [0, 3]))
-    assert (found.rule, found.request) == ("arrival", 1)
 
 
 def test_a_replica_out_of_range_and_runs_of_others_are_refused():

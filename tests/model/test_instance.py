@@ -174,20 +174,7 @@ def test_arrivals_do_not_move_away_from_dates_in_silence():
     assert moved.promises == ("weight", "deadline")
 
 
-def test_take_keeps_every_column_in_the_order_asked():
-    taken = Instance(**GOOD).take([1, 0, 1], name="taken")
-    assert (taken.name, taken.memory) == ("taken", 10)
-    for column in COLUMNS:
-        assert getattr(taken, column).tolist() == [GOOD[column][i] for i in (1, 0, 1)]
-
-
 def test_replace_validates_again():
     assert Instance(**GOOD).replace(memory=6).memory == 6
     with pytest.raises(ValueError, match="request 1: prompt\\+output 6 exceeds memory 5"):
         Instance(**GOOD).replace(memory=5)
-
-
-def test_volume_is_the_sum_of_the_tokens_held_each_round():
-    instance = Instance("v", 100, [0, 3, 9], [0, 5, 7], [1, 6, 30])
-    literal = [sum(s + age for age in range(1, o + 1)) for _, s, o in instance.requests]
-    assert instance.volume.tolist() == literal

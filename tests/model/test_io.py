@@ -23,7 +23,7 @@ from ratiolab.model import (
     write_instance,
 )
 from ratiolab.model.instance import LARGEST
-from ratiolab.model.validation import Integers, Strict, absent, read_file, validated
+from ratiolab.model.validation import Integers, Strict, absent, read_file
 from ratiolab.papers.witness import read_witness
 
 GOOD = {
@@ -362,12 +362,6 @@ class House(Strict):
     rooms: dict[str, list[int]] = absent()
     mood: Literal["calm", "loud"] = "calm"
     share: float = 0.5
-
-
-def test_the_first_of_a_million_wrong_values_ends_the_reading() -> None:
-    with pytest.raises(ValueError) as caught:
-        validated(House, {"format": "house/1", "steps": ["x"] * 10**6})
-    assert str(caught.value) == "floor 0: steps 'x' must be an integer"
 
 
 def test_a_file_is_named_before_what_is_wrong_with_it(tmp_path: Path) -> None:

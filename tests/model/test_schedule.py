@@ -77,18 +77,6 @@ def test_semantics_of_preemption_that_are_none_are_named():
         Schedule.from_runs(EC1, [], "kill")
 
 
-def test_a_schedule_without_runs_holds_nothing():
-    empty = Schedule.from_runs(EC1, [])
-    assert empty.usage().tolist() == [0]
-    assert list(empty.runs) == []
-
-
-def test_runs_of_unknown_requests_never_count_as_complete():
-    schedule = Schedule.from_runs(EC1, [(-1, 0, 4), (4, 0, 1), (0, 0, 1)])
-    assert [run.completed for run in schedule.runs] == [False, True, False]
-    assert schedule.completion.tolist() == [1, -1, -1, -1]
-
-
 def test_columns_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="one value for each run"):
         Schedule(EC1, [0, 1], [0], [1])
@@ -144,16 +132,6 @@ def test_schedules_are_read_back(tmp_path):
     assert again.preemption == "restart"
 
 
-@pytest.mark.parametrize("preemption", ["recompute", "swap"])
-def test_schedules_that_keep_tokens_are_read_back_as_such(tmp_path, preemption):
-    instance = Instance("two", 9, [0, 1], [1, 2], [3, 2])
-    schedule = Schedule.from_runs(instance, [(0, 0, 2), (0, 2, 3), (1, 3, 5)], preemption)
-    write_schedule(schedule, tmp_path / "s.json")
-    again = read_schedule(tmp_path / "s.json", instance)
-    assert list(again.runs) == list(schedule.runs)
-    assert (again.preemption, again.total_latency) == (preemption, 3 + 4)
-
-
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
@@ -204,14 +182,6 @@ def test_a_lead_makes_no_token_and_holds_prompt_and_room_for_one():
     assert CHUNKED.ttft.tolist() == [3, 1]
     #         time 0  1      2      3  4      5  6
     assert CHUNKED.usage().tolist() == [0, 5 + 2, 5 + 3, 5, 6 + 4, 4, 4]
-
-
-def test_memory_counts_the_lead():
-    tight = Schedule(TWO.replace(memory=6), *RUNS, lead=[2, 0, 2])
-    assert [str(v) for v in violations(tight)] == [
-        "memory: 8 tokens at round 2 exceed memory 6",
-        "memory: 10 tokens at round 4 exceed memory 6",
-    ]
 
 
 def test_tokens_are_computed_once_but_for_what_an_eviction_lost():

@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 
 from ratiolab.model import Instance
-from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.metrics import per_request
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
 from ratiolab.seconds.certified_bound import seconds_certificate
-from ratiolab.workloads.generators import generate
 
 CLOCKS = (
     BatchTime(fixed=1, tick=1),
@@ -89,16 +86,3 @@ def test_no_engine_with_chunks_is_below_the_bounds(clock, n, longest):
         first = least(instance, clock, budget, first_tokens=True)
         assert ttft_lower_bound(instance, clock) <= first + 1e-9
     assert tightest > 0.6, "and it says something"
-
-
-@pytest.mark.parametrize("key", ["vllm-fcfs", "sarathi"])
-@pytest.mark.parametrize("rate", [0.0, 0.1])
-def test_no_engine_is_below_the_bounds_on_a_long_instance(key, rate):
-    clock = CLOCKS[1]
-    instance = generate("lmsys", 3, n=200, memory=2000, rate=rate).replace(tick_seconds=1)
-    done = simulate(instance, make(key, {"batch": 50, "tokens": 50}), clock=clock)
-    assert done.schedule.lead.any()
-    frame = per_request(done)
-    bound = clock_lower_bound(instance, clock, "recompute")
-    assert 0.1 * frame["latency"].sum() < bound < frame["latency"].sum()
-    assert ttft_lower_bound(instance, clock) < frame["ttft"].sum()

@@ -9,7 +9,7 @@ from ratiolab.hindsight import solve
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
-from ratiolab.online.metrics import isolated_latency, per_request
+from ratiolab.online.metrics import per_request
 from ratiolab.ratio.clock_bound import clock_lower_bound
 from ratiolab.workloads.generators import generate
 
@@ -52,12 +52,6 @@ def test_no_schedule_is_below_the_bound(clock: BatchTime) -> None:
         best = min(seconds for seconds in ways if seconds is not None)
         tightest = max(tightest, clock_lower_bound(instance, clock) / best)
     assert 0.8 < tightest <= 1 + 1e-9  # and it says something
-
-
-def test_a_request_alone_takes_as_long_as_it_takes() -> None:
-    instance = Instance("one", 900, [7], [30], [500], tick_seconds=0.01)
-    expected = isolated_latency(instance.prompt, instance.output, LLAMA2_70B_2XA100)[0]
-    assert clock_lower_bound(instance, LLAMA2_70B_2XA100) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("key", ["svf", "mc-sf", "alpha-beta-clearing"])

@@ -19,7 +19,7 @@ from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import FormatError, Instance, read_instance, write_instance
 from ratiolab.records import improve as improving
 from ratiolab.records import store as storing
-from ratiolab.records.improve import Failure, Try, improve, instances, widest
+from ratiolab.records.improve import Failure, Try, improve, instances
 from ratiolab.records.library import DRAWN, SIZES, recipes
 from ratiolab.records.record import HEADER, Record, read_records, write_records
 from ratiolab.records.store import RecordStore, faults
@@ -204,15 +204,6 @@ def test_a_crash_between_files_and_table_leaves_a_table_that_holds(
     (record,) = store.records().values()
     assert faults(store, record) == []
     assert len(strays(store)) == 1
-
-
-def test_the_widest_gaps_come_first_and_certified_ones_never() -> None:
-    class Known(RecordStore):
-        def records(self) -> dict[str, Record]:
-            return {name: row(name, lower) for name, lower in (("a", 80), ("b", 100), ("c", 60))}
-
-    known = Known(Path(), Path())
-    assert widest(known, ["a", "b", "c", "new"]) == ["new", "c", "a"]
 
 
 def test_two_writers_at_once_lose_no_record(

@@ -75,28 +75,6 @@ def test_lost_runs_are_drawn_apart_and_explained() -> None:
     assert any(handle.get_color() == LOST for handle in legend.get_lines())
 
 
-def test_wedges_have_the_area_of_the_memory_held() -> None:
-    for schedule in (
-        simulate(FEW_REQUESTS, make("mc-sf")).schedule,
-        simulate(EVICTING, make("a-min"), seed=1).schedule,
-    ):
-        _, right = drawn(schedule)
-        (wedges,) = right.collections
-        assert len(wedges.get_paths()) == len(list(schedule.runs))
-        assert areas(wedges) == pytest.approx(schedule.usage().sum())
-        top = max(path.vertices[:, 1].max() for path in wedges.get_paths())
-        assert top == schedule.usage().max() <= schedule.instance.memory
-
-
-def test_the_limit_is_drawn_where_memory_ends() -> None:
-    schedule = simulate(EVICTING, make("mc-sf")).schedule
-    _, right = drawn(schedule)
-    (limit,) = right.lines
-    assert set(limit.get_ydata()) == {EVICTING.memory}
-    assert right.get_ylim()[1] > EVICTING.memory
-    assert any(text.get_text() == "$M$ = 12" for text in right.texts)
-
-
 def test_the_middle_shows_mean_usage_between_its_extremes() -> None:
     n = (FEW + MANY) // 2
     instance = generate("jaillet-model-1", 5, n_least=n, n_most=n)
@@ -134,19 +112,6 @@ def test_a_picture_is_saved_in_one_step_and_alike_each_time(tmp_path: Path) -> N
     with pytest.raises(ValueError, match="png, svg, pdf"):
         save(picture(panels), tmp_path / "picture.txt")
     assert len(list(tmp_path.iterdir())) == 2 * len(FORMATS)
-
-
-def test_every_panel_names_the_requests_in_the_order_of_the_first() -> None:
-    few = FEW_REQUESTS.take(range(30))
-    schedules = [simulate(few, make(key)).schedule for key in ("mc-sf", "mc-benchmark")]
-    figure = picture([("one", schedules[0]), ("other", schedules[1])])
-    order = np.lexsort((few.output, schedules[0].starts)).tolist()
-    for schedule, left in zip(schedules, figure.axes[0:4:2], strict=True):
-        assert [tick.get_text() for tick in left.get_yticklabels()] == list(map(str, order))
-        kept = left.collections[2]
-        for segment, request in zip(kept.get_segments(), schedule.request, strict=True):
-            assert order[int(segment[0, 1])] == request
-            assert segment[-1, 0] == schedule.completion[request]
 
 
 def test_one_terrible_policy_is_cut_off_and_says_where_it_ends() -> None:

@@ -101,10 +101,6 @@ def test_verdicts_are_a_list_a_table_and_a_picture() -> None:
     assert [label.get_text() for label in ax.get_yticklabels()] == ["chen2025", "jaillet2025"]
 
 
-def test_the_data_of_an_instance_make_it_again() -> None:
-    assert Instance(**INSTANCE.to_dict()) == INSTANCE
-
-
 def test_a_comparison_shows_the_proven_ends_of_each_ratio() -> None:
     comparison = compare(INSTANCE, [make("a-min")], runs=2)
     row, ratio = comparison.to_frame().iloc[0], comparison.row("a-min").ratio

@@ -10,7 +10,6 @@ from ratiolab.online import make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.seconds.beam import (
     PORTFOLIO,
-    beams,
     guide_of,
     started,
 )
@@ -77,8 +76,3 @@ def test_beams_are_better_than_the_policies_that_a_search_begins_with():
         shares.append(beamed(instance, clock, 30, 4) / min(policies))
         assert total_seconds(search_order(instance, clock, 0.5)) <= min(policies)
     assert np.mean(shares) < 0.96
-
-
-def test_without_time_there_is_no_beam():
-    instance, clock = drawn(1), CLOCKS[0]
-    assert beams(instance, clock, timed_of(instance, clock), lambda: 1.0, 1.0) is None

@@ -10,7 +10,7 @@ from command_line import ended_with
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.certify_seconds import seconds_value
-from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
+from ratiolab.hindsight.certificates.io import write_certificate
 from ratiolab.model import Instance, write_instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
@@ -88,18 +88,6 @@ def test_a_certificate_that_counts_work_twice_would_be_caught(monkeypatch):
     assert above_the_optimum()
 
 
-def test_a_growth_row_that_takes_nothing_off_would_be_caught(monkeypatch):
-    from ratiolab.hindsight.certificates import certify_seconds
-
-    def without(row, fixed, memory, held):
-        tokens, rounds = row
-        more = rounds * np.minimum(held, tokens) // max(tokens, 1)
-        return fixed * (held + more) // memory, 0
-
-    monkeypatch.setattr(certify_seconds, "_shares", without)
-    assert above_the_optimum(row=(2, 3))
-
-
 @pytest.fixture(scope="module")
 def log() -> Instance:
     return generate("lmsys", 3, n=150, memory=2000, rate=0.3).replace(tick_seconds=0.02)
@@ -147,12 +135,6 @@ def test_time_for_an_ascent_improves_the_certificate(log):
     )
     assert after.bound > begin.bound
     assert certify(after, log) == after.bound
-
-
-def test_a_file_keeps_the_certificate(log, tmp_path):
-    claim = seconds_certificate(log, LLAMA2_70B_2XA100, "recompute", cells=50)
-    write_certificate(claim, tmp_path / "c.json")
-    assert read_certificate(tmp_path / "c.json") == claim
 
 
 @pytest.mark.parametrize(

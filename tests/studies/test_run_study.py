@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from ratiolab.hindsight.labelling import weights
@@ -148,21 +147,6 @@ def test_an_enclosure_is_closer_than_a_bound_and_the_same_when_computed_again(
     assert store.load(cell) is None
 
 
-def test_what_differs_in_its_label_alone_is_computed_once_and_listed_twice(tmp_path: Path) -> None:
-    path = tmp_path / "s.toml"
-    again = '[[workload]]\nlabel = "again"\nkind = "chen-rough"\nn = 10\nmemory = 2000\n'
-    path.write_text(TEXT.replace("[[policy]]", again + "[[policy]]", 1))
-    store = Store(tmp_path / "s")
-    frame = run_study(read_study(path), store, workers=1)
-    assert len(list((store.folder / "cells").iterdir())) == 18
-    assert len(frame) == 18 + 9
-    ten = frame[(frame["workload.n"] == 10) & (frame["task"] == "simulate")]
-    costs = [
-        ten[ten["workload.label"] == label]["total_latency"] for label in ("chen-rough", "again")
-    ]
-    assert costs[0].tolist() == costs[1].tolist()
-
-
 def test_rows_are_what_the_simulator_says(study: Study, tmp_path: Path) -> None:
     frame = run_study(study, Store(tmp_path / "s"), workers=1)
     for cell, row in zip(study.cells, frame.to_dict("records"), strict=True):
@@ -172,21 +156,6 @@ def test_rows_are_what_the_simulator_says(study: Study, tmp_path: Path) -> None:
         done = simulate(instance, cell.policy(), seed=cell.seed)
         assert (row["instance"], row["total_latency"]) == (instance.digest, done.total_latency)
         assert row["mean_latency"] == pytest.approx(done.schedule.latency.mean(), rel=1e-8)
-
-
-def test_outputs_carry_version_options_seeds_and_instances(study: Study, tmp_path: Path) -> None:
-    import ratiolab
-
-    store = Store(tmp_path / "s")
-    frame = run_study(study, store, workers=1)
-    assert set(frame["version"]) == {ratiolab.__version__}
-    assert {"seed", "option.steps", "policy.ties", "workload.memory", "instance"} <= set(frame)
-    about = json.loads((store.folder / "small.json").read_text())
-    assert about["study"]["study"]["seeds"] == 3
-    parquet = pd.read_parquet(store.folder / "small.parquet")
-    pd.testing.assert_frame_equal(parquet, frame)
-    numbers = frame.select_dtypes("number")
-    pd.testing.assert_frame_equal(pd.read_csv(store.table(study))[list(numbers)], numbers)
 
 
 def test_a_failing_cell_is_named_and_the_others_are_kept(study: Study, tmp_path: Path) -> None:

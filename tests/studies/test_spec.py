@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ratiolab.model import FormatError, Instance, Schedule, write_instance
+from ratiolab.model import FormatError, Instance, write_instance
 from ratiolab.papers import experiments
 from ratiolab.studies import Cell, read_study
-from ratiolab.studies.tasks.optimum import held_back, inverted, optimum
+from ratiolab.studies.tasks.optimum import optimum
 
 SMALL = """
 [study]
@@ -78,16 +78,6 @@ def test_a_workload_may_name_clocks_and_tasks_that_it_is_for(tmp_path: Path) -> 
     for name in ("clocks", "tasks"):
         with pytest.raises(FormatError, match=rf"\[\[workload\]\] 2: {name} 'no' is unknown; "):
             read_study(written(tmp_path, two.replace('label = "one"', f'{name} = "no"')))
-
-
-def test_bounds_are_cells_without_a_policy_and_with_their_options(tmp_path: Path) -> None:
-    text = SMALL.replace("seeds = 3", 'seeds = [7]\ntasks = ["simulate", "bound"]')
-    study = read_study(written(tmp_path, text + "[options]\nsteps = [0, 9]\n"))
-    bounds = [cell for cell in study.cells if cell["task"] == "bound"]
-    assert [(cell["workload.n"], cell.option("steps")) for cell in bounds] == [
-        (n, steps) for n in (4, 8) for steps in (0, 9)
-    ]
-    assert all("policy" not in cell.fields for cell in bounds)
 
 
 def test_the_identity_is_what_is_computed_not_where_files_are_or_what_it_is_called() -> None:
@@ -173,22 +163,6 @@ def test_mistakes_name_file_field_value_and_rule(
 
 
 EXPERIMENT = experiments()["exact-ratios"]
-
-
-def test_pairs_are_inverted_when_the_longer_starts_strictly_first() -> None:
-    three = Instance("three", 9, [0, 0, 4], [1, 1, 1], [1, 2, 1])
-    assert inverted(Schedule.from_starts(three, [0, 0, 4])) == 0
-    assert inverted(Schedule.from_starts(three, [2, 0, 4])) == 1  # the third comes later
-    assert inverted(Schedule.from_starts(three, [5, 4, 4])) == 1 / 2
-
-
-def test_a_request_is_held_back_when_it_fits_to_its_end_and_waits() -> None:
-    two = Instance("two", 5, [0, 0], [1, 1], [2, 3])
-    # started together they would hold 3 + 3 at time 2; a round apart 3 + 2
-    assert held_back(Schedule.from_starts(two, [0, 1])) == 0
-    assert held_back(Schedule.from_starts(two, [0, 2])) == 1 / 2
-    roomy = two.replace(memory=9)
-    assert held_back(Schedule.from_starts(roomy, [0, 1])) == 1 / 2
 
 
 def test_rows_of_a_cell_are_exact() -> None:

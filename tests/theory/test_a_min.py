@@ -13,7 +13,6 @@ from scipy.optimize import brentq
 from ratiolab.theory.rayleigh import amin
 from ratiolab.theory.rayleigh.asymptotics import (
     LogFit,
-    closed_bound,
     expansion,
     log_fit,
 )
@@ -79,20 +78,6 @@ def test_the_inverse_is_tridiagonal(lower, upper, prompt):
     assert (rational_inverse(B) == expected).all()
 
 
-@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 4, 0), (1, 9, 3), (5, 8, 100)])
-def test_the_two_point_supremum_is_attained_and_not_exceeded(lower, upper, prompt):
-    best = amin.two_point_supremum(lower, upper, prompt)
-
-    def value(ratio: float) -> float:
-        pmf = np.zeros(upper - lower + 1)
-        pmf[0], pmf[-1] = ratio, 1.0
-        return float(amin.quotient(pmf, lower, prompt))
-
-    top = np.sqrt(upper * (prompt + upper) / (lower * (prompt + lower)))
-    assert value(top) == pytest.approx(best, rel=1e-13)
-    assert max(value(ratio) for ratio in np.geomspace(top / 100, top * 100, 801)) < best + 1e-12
-
-
 @pytest.mark.parametrize("upper", [5, 8, 16, 64])
 def test_the_envelope_dominates_every_prompt(upper):
     # Lengths 4 and u: alpha in (1/2, 1), = 1/2, = 1/4 and = 1/16.
@@ -132,24 +117,11 @@ def extended_radius(log_upper: float) -> float:
     return 1 + float(brentq(excess, guess - 0.1, guess + 0.1, xtol=1e-12))
 
 
-@pytest.fixture(scope="module")
-def curve() -> list[float]:
-    """Radii for u = 2..2000."""
-    return [spectral_radius(upper, tolerance=1e-11).rho for upper in range(2, 2001)]
-
-
 @pytest.mark.parametrize("upper", [10**5, 10**6])
 def test_the_extension_agrees_with_a_full_sweep(upper):
     assert extended_radius(log(upper)) == pytest.approx(
         spectral_radius(upper, tolerance=1e-12).rho, abs=1e-9
     )
-
-
-@pytest.mark.parametrize(
-    ("lower", "upper", "prompt"), [(1, 2, 0), (1, 500, 0), (40, 500, 0), (1, 500, 30), (10, 20, 3)]
-)
-def test_the_closed_bound_holds_for_every_prompt(lower, upper, prompt):
-    assert spectral_radius(upper, lower, prompt).rho <= closed_bound(lower, upper, prompt)
 
 
 def test_a_logarithmic_curve_is_recovered():
@@ -183,38 +155,6 @@ def test_exact_certificates_enclose_the_radius_tightly(lower, upper, prompt):
     assert proof.arithmetic == "exact"
     assert 0 <= proof.above - proof.below < Fraction(1, 10**11)
     assert float(proof.below) - 1e-12 <= rho <= float(proof.above) + 1e-12
-
-
-@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 12, 0), (3, 12, 7)])
-def test_the_lower_certificate_is_a_feasible_rational_point(lower, upper, prompt):
-    proof = nonnegative_maximum(upper, lower, prompt)
-    assert proof.weights is not None
-    assert min(proof.weights) >= 0
-    A, B = amin.matrices(lower, upper, prompt, exact=True)
-    x = np.array([Fraction(weight) for weight in proof.weights], dtype=object)
-    assert x @ A @ x == proof.below * (x @ B @ x)
-
-
-@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 12, 0), (3, 12, 7)])
-def test_the_upper_certificate_leaves_a_definite_form(lower, upper, prompt):
-    # Independently of tails: all pivots of above * B - A are non-negative, in rationals.
-    above = nonnegative_maximum(upper, lower, prompt).above
-    A, B = amin.matrices(lower, upper, prompt, exact=True)
-    work = above * B - A
-    for n in range(len(work)):
-        assert work[n, n] > 0
-        work[n + 1 :] = work[n + 1 :] - np.outer(work[n + 1 :, n] / work[n, n], work[n])
-    assert secular(above - 1, lower, upper, prompt) <= 1
-
-
-@pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 5, 0), (3, 8, 0), (2, 7, 5), (4, 4, 2)])
-def test_the_tail_bound_is_the_largest_row_ratio(lower, upper, prompt):
-    A, B = amin.matrices(lower, upper, prompt, exact=True)
-    n = upper - lower + 1
-    to_shares = np.eye(n, dtype=int) - np.eye(n, k=1, dtype=int)
-    tails = np.array([Fraction(2 * n - k * k // n) for k in range(n)], dtype=object)
-    top, bottom = (to_shares.T @ form @ to_shares @ tails for form in (A, B))
-    assert tail_bound([int(x) for x in tails], lower, prompt) == max(top / bottom)
 
 
 @pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 300, 0), (4, 300, 50), (1, 2, 0)])

@@ -47,13 +47,6 @@ def test_conditioning_keeps_ratios_and_moving_keeps_masses(q: Fraction) -> None:
         assert weighted.probability(k) == k * (1 - q) ** 2 * q ** (k - 1)
 
 
-def test_float_parameters_agree_with_exact_ones() -> None:
-    exact, fast = geometric(Fraction(7, 8), 40), geometric(0.875, 40)
-    assert not fast.is_exact
-    np.testing.assert_allclose(fast.array, exact.array, rtol=1e-13)
-    assert fast.mean == pytest.approx(float(exact.mean), rel=1e-13)
-
-
 def test_samples_follow_the_pmf_and_the_seed() -> None:
     d = from_weights(4, (1, 0, 2, 5))
     draws = d.sample(np.random.default_rng(1), 40_000)
@@ -63,12 +56,6 @@ def test_samples_follow_the_pmf_and_the_seed() -> None:
     assert counts[1] == 0
     # five standard deviations of a binomial count
     assert np.all(np.abs(counts / 40_000 - d.array) < 5 * np.sqrt(0.25 / 40_000))
-
-
-def test_mixed_probabilities_become_floats() -> None:
-    d = LengthDistribution(1, (Fraction(1, 2), 0.5))
-    assert d.probabilities == (0.5, 0.5)
-    assert not d.is_exact
 
 
 @pytest.mark.parametrize(

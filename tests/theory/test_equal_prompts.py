@@ -125,16 +125,6 @@ def test_first_starts_of_the_simulated_policy_follow_the_recursion(upper, share)
     assert simulated == pytest.approx(first_start_throughput(upper, float(share), half), rel=0.02)
 
 
-def test_two_lengths_by_hand():
-    """u = 2, p = 1/2: 1 starts, half of it is long and holds 1 in the next round: 0; then 1/2.
-
-    Round 0: 1 starts. Round 1: the long half has age 1 and holds 2 * 1/2 = 1 in round 2, nothing
-    starts. Round 2: all are done, 1 starts. So 2 in 3 rounds, 2 in 4.
-    """
-    assert first_start_throughput(2, 0.5, 3) == 2 / 3
-    assert first_start_throughput(2, 0.5, 4) == 1 / 2
-
-
 @pytest.mark.parametrize("arguments", [(1, 0.5, 9), (3, 0.0, 9), (3, 1.0, 9), (3, 0.5, 0)])
 def test_what_leaves_the_model_is_refused(arguments):
     with pytest.raises(ValueError, match=r"upper|share_upper|rounds"):

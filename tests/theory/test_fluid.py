@@ -39,40 +39,6 @@ def test_shortest_first_latency_is_the_printed_denominator(w, lower, s) -> None:
     assert fluid.shortest_first_latency(d, s) == literal_shortest_first(d, s)
 
 
-def simulated_shortest_first(lengths: list[int], memory: int, s: int) -> int:
-    """Total latency of batches of equal peak, shortest first, each run to its end."""
-    clock, total, queue = 0, 0, sorted(lengths)
-    while queue:
-        size = memory // (s + queue[0])
-        batch = [o for o in queue[:size] if o == queue[0]]
-        clock += batch[0]
-        total += clock * len(batch)
-        queue = queue[len(batch) :]
-    return total
-
-
-def simulated_servers(lengths, memory: int, reserve: int) -> float:
-    """Total latency of memory // reserve servers that take lengths in order."""
-    free = np.zeros(memory // reserve)
-    total = 0
-    for o in lengths:
-        i = int(free.argmin())
-        free[i] += o
-        total += free[i]
-    return float(total)
-
-
-def test_fluid_forms_are_the_limits_of_simulated_schedules() -> None:
-    d, s, memory = from_weights(2, (5, 3, 0, 2)), 3, 840
-    lengths = np.repeat(d.lengths, (20_000 * d.array).astype(int))
-    unit = len(lengths) ** 2 / (2 * memory)
-    simulated = simulated_shortest_first(list(lengths), memory, s) / unit
-    assert simulated == pytest.approx(float(fluid.shortest_first_latency(d, s)), rel=0.02)
-    np.random.default_rng(0).shuffle(lengths)
-    servers = simulated_servers(lengths, memory, s + d.upper) / unit
-    assert servers == pytest.approx(float(fluid.max_length_latency(d, s)), rel=0.02)
-
-
 @settings(deadline=None)
 @given(weights, st.integers(1, 5), st.integers(0, 9))
 def test_no_distribution_exceeds_the_suprema(w, lower, s) -> None:
@@ -128,14 +94,6 @@ def test_two_point_suprema_are_maxima_over_the_share(lower, upper, s) -> None:
 u, s, t, a = sp.symbols("u s t a", positive=True)
 
 
-@pytest.mark.parametrize("s", [0, 2, 30])
-def test_integer_suprema_rise_to_the_continuum_with_the_scale(s) -> None:
-    limit = float(suprema.max_length_supremum_continuum(1, 6, s))
-    values = [float(suprema.max_length_supremum(c, 6 * c, s * c)) for c in (1, 4, 64)]
-    assert values[0] < values[1] < values[2] < limit
-    assert values[2] == pytest.approx(limit, rel=1e-4)
-
-
 @pytest.mark.parametrize("ratio", [0, Fraction(1, 3), 1, 7, 1000])
 def test_switch_alpha_makes_both_two_point_maxima_equal(ratio) -> None:
     alpha = suprema.switch_alpha(ratio)
@@ -146,17 +104,6 @@ def test_switch_alpha_makes_both_two_point_maxima_equal(ratio) -> None:
     promote = 1 + root / (2 * (1 - root))
     lower_bound = float(suprema.lower_bound_two_point_supremum(alpha, 1, sig))
     assert promote == pytest.approx(lower_bound, rel=1e-12)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 200))
-def test_suprema_are_one_when_lengths_are_known(lower, gap, s) -> None:
-    assert suprema.max_length_supremum(lower, lower, s) == 1
-    assert suprema.max_length_two_point_supremum(lower, lower, s) == 1
-    assert suprema.random_order_supremum(lower, lower, s) == 1
-    assert suprema.lower_bound_two_point_supremum(lower, lower, s) == 1
-    assert suprema.promote_short_supremum(lower, lower, s) == 1
-    assert suprema.promote_short_supremum(lower, lower + gap, s) >= 1
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 from fractions import Fraction
 
-import numpy as np
 import pytest
 import sympy as sp
 
@@ -64,16 +63,6 @@ def test_geometric_quotient_has_the_short_form() -> None:
         - (1 + q) ** 2 * (q**2 + 4 * q + 1) * sp.log(1 + q) / (q * (1 + q**2))
     )
     assert sp.simplify(geometric.geometric_quotient() - short) == 0
-
-
-def test_geometric_limit_is_the_quotient_of_exponential_lengths() -> None:
-    # o, o' exponential: E[min^2] = 1/2, E[o]^2 = 1. With max = y and min = v y the joint density
-    # of both orders is 2 y exp(-(1+v) y), so E[min^3/max] = int_0^1 2 v^3 Gamma(4)/(1+v)^4 dv.
-    v = sp.Symbol("v", positive=True)
-    longest = sp.integrate(sp.apart(12 * v**3 / (1 + v) ** 4, v), (v, 0, 1))
-    exponential = 1 + (1 - longest) / (2 * sp.Rational(1, 2))
-    assert sp.simplify(exponential - geometric.geometric_limit()) == 0
-    assert float(geometric.geometric_limit()) == pytest.approx(10 - 12 * np.log(2), rel=1e-15)
 
 
 def test_reduced_quotient_refuses_another_lower_bound() -> None:

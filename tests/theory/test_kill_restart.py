@@ -1,7 +1,6 @@
 import heapq
 from fractions import Fraction
 from itertools import pairwise
-from math import log
 
 import numpy as np
 import pytest
@@ -83,31 +82,6 @@ def test_no_distribution_exceeds_the_deterministic_constant(w, lower, s, base, r
     assert ratio(d, caps, s, refill=refill) <= constant * (1 + 1e-12)
 
 
-def form_maximum(phases: int, b: float, refill: bool) -> float:
-    """Largest N/D over steps just above the caps, as an eigenvalue; y_k = Y(c_{k-1}), s = 0."""
-    N, D = np.zeros((phases + 1, phases + 1)), np.zeros((phases + 1, phases + 1))
-    for k in range(phases):
-        a, c = b**k, b ** (k + 1)
-        work = np.zeros(phases + 1)
-        work[k], work[k + 1] = (c * a, c * (c - a)) if refill else (c * c, 0)
-        wait = np.zeros(phases + 1)
-        wait[k] = wait[k + 1] = 1
-        N += (np.outer(work, wait) + np.outer(wait, work)) / 2
-        D[k + 1, k + 1] += c * c - a * a
-    D[0, 0] = 1
-    scale = np.diag(np.diag(D) ** -0.5)
-    return float(np.linalg.eigvalsh(scale @ N @ scale)[-1])
-
-
-@pytest.mark.parametrize(("b", "refill"), [(1.5, False), (1 + 0.5**0.5, True), (2.4, True)])
-def test_deterministic_constant_is_the_limit_of_an_eigenvalue(b, refill) -> None:
-    constant = float(kr.constant(b, refill=refill, random_offset=False))
-    values = [form_maximum(m, b, refill) for m in (10, 40, 160)]
-    assert values == sorted(values)
-    assert values[-1] == pytest.approx(constant, rel=1e-3)
-    assert values[-1] < constant
-
-
 def test_best_bases_are_stationary_minima() -> None:
     b = sp.Symbol("b", positive=True)
     for refill in (True, False):
@@ -117,28 +91,6 @@ def test_best_bases_are_stationary_minima() -> None:
             assert abs(sp.diff(f, b).subs(b, base).evalf(20)) < 1e-12
             assert sp.diff(f, b, 2).subs(b, base) > 0
             assert abs((f.subs(b, base) - value).evalf(20)) < 1e-12
-
-
-def test_constants_of_the_four_variants() -> None:
-    assert kr.best(refill=False, random_offset=False) == (sp.Rational(3, 2), sp.Rational(27, 4))
-    base, value = kr.best(refill=True, random_offset=False)
-    assert sp.simplify(value - (3 + 2 * sp.sqrt(2))) == 0
-    assert sp.simplify(base - (1 + 1 / sp.sqrt(2))) == 0
-    values = np.linspace(1.05, 6, 20_001)
-    grid = min((x + 1) * (1 + log(x)) / (2 * log(x)) for x in values)
-    assert float(kr.best(refill=True, random_offset=True)[1]) == pytest.approx(grid, abs=1e-7)
-    grid = min(x * (x + 1) / (2 * log(x)) for x in values)
-    assert float(kr.best(refill=False, random_offset=True)[1]) == pytest.approx(grid, abs=1e-7)
-
-
-@pytest.mark.parametrize("prompt", [0, 1, 30])
-def test_caps_grow_geometrically_in_batch_area(prompt) -> None:
-    caps = kr.geometric_caps(3, 100, 1.7, prompt, 0.25)
-    areas = [c * (prompt + c) for c in caps]
-    assert areas[0] == pytest.approx(3 * (prompt + 3) * 1.7**0.5)
-    assert caps[-2] < 100 <= caps[-1]
-    for a, c in pairwise(areas):
-        assert c == pytest.approx(a * 1.7**2)
 
 
 @pytest.mark.parametrize(

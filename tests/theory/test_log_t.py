@@ -122,10 +122,6 @@ def test_it_is_what_log_t_comes_to_with_many_degrees_of_freedom():
                 assert gaps[2] == pytest.approx(gaps[1] / 2, rel=0.15)
 
 
-def test_the_worst_tenth_is_the_cap_when_a_tenth_reaches_it():
-    assert LogNormal(9.0, 1.0).cvar(0.9, 100) == 100.0
-
-
 def test_what_makes_no_law_is_named():
     with pytest.raises(ValueError, match="sigma 0"):
         LogNormal(1.0, 0.0)

@@ -111,16 +111,6 @@ def test_bounds_hold_on_random_distributions() -> None:
             assert float(ratio) <= evaluate(f"chen2025/{name}", 1, upper, s).value * (1 + 1e-12)
 
 
-def test_many_lengths_keep_a_short_exact_form() -> None:
-    result = evaluate("chen2025/theorem-2", 1, 100_000, 3)
-    assert "polygamma" in str(result.exact)
-    total = np.sum(1 / (3 + 2 * np.arange(2, 100_001) - 1.0))
-    assert result.value == pytest.approx(100_003 / 8 * (1 + np.sqrt(1 + 4 * total)), rel=1e-12)
-    assert evaluate("chen2025/theorem-5-trace", 1, 10**6).value == pytest.approx(
-        np.sum(1 / np.arange(1, 10**6 + 1)), rel=1e-12
-    )
-
-
 def optimal_latency(prompt: int, outputs: tuple[int, ...], memory: int) -> int:
     """Least total latency over all feasible start times, by exhaustive search."""
     horizon = sum(outputs)
@@ -152,15 +142,6 @@ def test_volume_bound_is_below_the_optimum_of_every_small_instance(prompt) -> No
                 memory = prompt + outputs[-1] + extra
                 bound = volume_lower_bound(prompt, outputs, memory)
                 assert bound <= optimal_latency(prompt, outputs, memory), (outputs, memory)
-
-
-def test_volume_bound_is_the_printed_double_sum_and_beats_lemma_4_7() -> None:
-    prompt, outputs, memory = 2, (3, 1, 3, 4, 1, 1), 9
-    volume = {o: prompt * o + o * (o + 1) // 2 for o in outputs}
-    pairs = sum(volume[p] for o in outputs for p in outputs if p <= o)
-    ours = volume_lower_bound(prompt, outputs, memory)
-    assert ours == Fraction(pairs, 2 * memory) + Fraction(sum(outputs), 3) + 1
-    assert ours > Fraction(pairs, 6 * memory) + Fraction(sum(outputs), 6)
 
 
 @pytest.mark.parametrize(

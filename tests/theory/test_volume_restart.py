@@ -70,30 +70,6 @@ def test_the_formula_is_what_drawn_requests_cost(name, base):
     assert ratio(law, base, "run") == pytest.approx(runs, rel=0.04)
 
 
-def power_law(decades, steps=60):
-    """Y(v) = v**(-1/2) from 1 on, cut off, as atoms."""
-    volumes = np.geomspace(1, 10.0**decades, decades * steps + 1)
-    above = volumes**-0.5
-    weights = above - np.append(above[1:], 0.0)
-    return list(zip(volumes.tolist(), weights.tolist(), strict=True))
-
-
-def test_the_power_law_comes_close_to_the_constants_and_no_law_passes_them():
-    rng = np.random.default_rng(1)
-    for offset, base in (("request", 13.8), ("request", 5.0), ("run", 8.157), ("run", 20.0)):
-        supremum = float(constant(base, offset))
-        values = [ratio(power_law(decades), base, offset) for decades in (4, 16, 64)]
-        assert values == sorted(values)
-        assert 0.97 * supremum < values[-1] < supremum
-    for _ in range(200):
-        volumes = np.sort(np.exp(rng.uniform(0, 12, 6)))
-        law = list(zip(volumes.tolist(), rng.dirichlet(np.full(6, 0.4)) + 1e-6, strict=True))
-        base = float(np.exp(rng.uniform(0.3, 4)))
-        assert ratio(law, base) <= float(constant(base)) + 1e-9
-        assert ratio(law, base, "run") <= float(constant(base, "run")) + 1e-9
-        assert ratio(law, base, "none") <= float(constant(base, "none")) + 1e-9
-
-
 def test_the_constants_are_minima_and_the_catalogue_has_them():
     for offset in ("request", "run", "none"):
         base, value = best(offset)
