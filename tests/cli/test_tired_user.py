@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from threading import Timer
 
 import pytest
-from command_line import COMMAND, run
+from command_line import run
 from processes import PATIENCE
 
 from ratiolab.model import Instance, read_instance, write_instance
@@ -186,7 +185,3 @@ def test_an_instance_is_read_under_whatever_name_it_was_written(
 ) -> None:
     assert run(capsys, "generate equal --set n=3 -o no-ending")[0] == 0
     assert len(read_instance(folder / "no-ending")) == 3
-    _, text, _ = run(capsys, "generate equal --set n=3")
-    command = [*COMMAND, "solve", "/dev/stdin", "--json"]
-    done = subprocess.run(command, input=text.encode(), capture_output=True, timeout=PATIENCE)
-    assert json.loads(done.stdout)["status"] == "optimal"

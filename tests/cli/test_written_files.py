@@ -18,7 +18,6 @@ from ratiolab.model import Instance, write_instance
         ("solve ec1.json --certificate {}", "optimum 12"),
         ("solve ec1.json --schedule {}", "optimum 12"),
         ("solve ec1.json --json --schedule {}", '"upper": 12'),
-        ("compare ec1.json --policies fcfs --plot {}.png", "optimum 12"),
         ("compare ec1.json --policies fcfs --json --plot {}.png", '"instance": "EC.1"'),
         ("attack --policy fcfs --requests 4 --memory 6 --evaluations 3 -o {}", "over the optimum"),
         (
