@@ -38,8 +38,7 @@ def law_kind(
     memory: int = 100,
     prompt: int = 1,
 ) -> Kind:
-    """Make a kind of an output distribution, whose range is the prediction interval of every
-    request."""
+    """Make a kind of an output distribution, whose range is the interval of all requests."""
 
     def build(
         rng: Generator,
@@ -122,8 +121,7 @@ def log_t_laws(
     upper: Length = 500,
     rate: Rate = 0.0,
 ) -> Instance:
-    """Draw each output from a log-t distribution of its own, which is told; stop longer ones at
-    upper.
+    """Draw each output from a log-t distribution of its own, which is told, up to upper.
 
     Locations are normal, at least 0; scales sigma * 2**U, U uniform on [-spread, spread].
     Distributions are rounded to thousandths before outputs are drawn, so that they are exactly what

@@ -1,5 +1,4 @@
-"""Predicted distributions of output lengths: what a model that answers with a distribution would
-say.
+"""Predicted distributions of output lengths, as a model would state them.
 
 Each request is given a distribution of its own that its output is a draw of; a few more draws,
 answers of the same prompt, are what a predictor is trained on; their fit is what a policy sees.
@@ -41,8 +40,7 @@ def distributional(
     most: int = 1024,
     truth: Instance | None = None,
 ) -> Instance:
-    """Predict a distribution for each output, fitted to draws of its own, and the median as its
-    length.
+    """Predict a distribution for each output, fitted to draws, and its median as the length.
 
     Request i has a log-t distribution with scale sigma * 2**U, U uniform on [-1, 1], and NU degrees
     of freedom, placed such that its output is one draw of it: location ln o - scale * Z, Z of

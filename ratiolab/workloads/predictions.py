@@ -147,8 +147,7 @@ def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instan
 
 
 def misjudged(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
-    """Move the medians of predicted distributions by factors exp(noise * Normal(0, 1)), none below
-    1.
+    """Move medians of predicted distributions by factors exp(noise * Normal(0, 1)), to at least 1.
 
     Extra spread of a model that sees the prompt alone. Point predictions are the medians. Raise
     ValueError if the instance predicts no distributions.

@@ -1,5 +1,4 @@
-"""The game of a policy that knows nothing but a range of volumes against a distribution, in the
-limit."""
+"""The fluid game of a policy that knows a range of volumes against a distribution."""
 
 from ratiolab.game.ranges.play import Found, enclose
 

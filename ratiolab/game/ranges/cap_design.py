@@ -137,8 +137,7 @@ def _minimum(cost: Any, entries: list[tuple[int, int, float]], right: Any, limit
 
 
 def coarsened(law: Atoms, most: int = 24) -> list[tuple[float, float]]:
-    """Return a distribution of at most ``most`` volumes: neighbours in geometric bins become their
-    mean.
+    """Return a distribution of at most ``most`` volumes, the means of geometric bins.
 
     The answer is about the coarser distribution; its optimum and costs differ a little from those
     of the distribution itself.

@@ -1,5 +1,4 @@
-"""The compiled parts of the game of ranges: cheapest paths, and distributions that do not
-increase."""
+"""Compiled parts of the game of ranges: cheapest paths, and functions that do not increase."""
 
 from typing import Any
 
@@ -69,8 +68,7 @@ def not_increasing(values, weights):  # type: ignore[no-untyped-def]
 
 @compiled
 def climb(cost, widths, law, steps, tolerance):  # type: ignore[no-untyped-def]
-    """Return the distribution of largest cost over the sum of widths times squares, from a first
-    guess.
+    """Return the distribution of largest cost over the sum of widths times squares.
 
     A power method whose iterates are brought back to distributions that do not increase; it ends
     when no entry moves by more than the tolerance.

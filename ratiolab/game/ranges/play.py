@@ -155,8 +155,7 @@ class _Play:
             yield
 
     def proved(self, *, refine: bool) -> Found:
-        """Return what the best distribution and the mixture prove for all distributions and
-        policies."""
+        """Return the interval that the best distribution and the mixture prove."""
         step = log(self.ratio) / (self.count - 1)
         parts = PARTS if refine else 2
         volumes = np.append(0.0, np.geomspace(1, self.ratio, (self.count - 1) * parts + 1))
@@ -210,8 +209,7 @@ def _first_law(nodes: FloatArray) -> FloatArray:
 def mixture(
     forms: list[FloatArray], widths: FloatArray, weights: FloatArray, law: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the weights that make the worst distribution for a mixture least bad, and that
-    distribution."""
+    """Return the best weights of a mixture, and its worst distribution."""
     from scipy.optimize import minimize
 
     stacked = np.array(forms)
@@ -232,8 +230,7 @@ def mixture(
 
 
 def mixture_value(nodes: FloatArray, policies: list[tuple[float, tuple[Move, ...]]]) -> float:
-    """Return the bound on a mixture of policies for all distributions between the first and last
-    node."""
+    """Return the bound on a mixture for all distributions between the first and last node."""
     widths, volumes = np.diff(nodes), nodes.tolist()
     cost = np.zeros((len(widths), len(widths)))
     for weight, moves in policies:

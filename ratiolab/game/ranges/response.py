@@ -1,5 +1,4 @@
-"""The best response to a distribution: a mixture of paths of bounds, and the price of work that
-proves it.
+"""The best response to a distribution: a mixture of paths, and the price that proves it.
 
 The policy knows the distribution. It gives each request a random path of bounds whose mean work by
 any time is at most that time (ratiolab/papers/ours/proofs/volume_restart.md, section 3). Prices are
@@ -70,8 +69,7 @@ class Grid:
         return falls
 
     def optimum(self, shares: FloatArray) -> float:
-        """Return the integral of the square of a distribution, given by its values after each
-        node."""
+        """Return the integral of the square of a distribution, given after each node."""
         return float(self.widths @ shares[:-1] ** 2)
 
     def filled(self, shares: FloatArray) -> FloatArray:
@@ -104,8 +102,7 @@ def respond(
     tolerance: float = 7e-4,
     most: int = 80,
 ) -> Response:
-    """Find the best response to a distribution, up to a relative tolerance or a number of new
-    paths.
+    """Find the best response to a distribution, up to a tolerance or a number of paths.
 
     `shares` exceed each node, the last 0. `pool` has paths to begin with; good ones are added, and
     the oldest fall out.

@@ -1,5 +1,4 @@
-"""The log-normal distribution of output lengths, with the questions that its neighbour `log_t`
-answers.
+"""The log-normal distribution of output lengths, with the methods of `log_t`.
 
 ln X = mu + sigma Z, Z standard normal; served lengths are capped, min(X, cap). Partial moments are
 closed: E[X; X <= x] = exp(mu + sigma^2 / 2) Phi((ln x - mu) / sigma - sigma).

@@ -74,8 +74,7 @@ def ratio(distribution: LengthDistribution, base: float, steps: int = 4000) -> f
 
 
 def path_cost(caps: Sequence[float], times: Sequence[float], start: float, end: float) -> float:
-    """Return holding and charges of a path of caps under the distribution 1/t, in the proof's
-    units.
+    """Return holding and charges of a path of caps under P(o > t) = 1/t, in the proof's units.
 
     `caps` increase from 1 to `end`. `times` are when the path jumps to each cap, nondecreasing from
     `start` to `end`; these are the proof's tau_0 and R.

@@ -64,8 +64,7 @@ def gsa_cost(law: Sequence[tuple[int, Fraction]]) -> Fraction:
 
 
 def gsa_ratio(law: Sequence[tuple[int, Fraction]]) -> Fraction:
-    """Return GSA over the optimum on a distribution of lengths, at most 8, the limit on
-    `halving_family`.
+    """Return GSA over the optimum, at most 8, which `halving_family` tends to.
 
     >>> gsa_ratio(halving_family(3, 3)), float(gsa_ratio(halving_family(12, 150)))
     (Fraction(1264, 195), 7.988118234615613)

@@ -33,9 +33,7 @@ def bad_shares(upper: int) -> list[int]:
 
 
 def constants() -> dict[str, float]:
-    """Return the proved suprema over all distributions of every kill-and-restart with its best
-    base.
-    """
+    """Return the proved suprema of every kill-and-restart with its best base."""
     return {
         f"{'refill' if refill else 'batches'}, {'random' if offset else 'no'} offset": float(
             kill_restart.best(refill=refill, random_offset=offset)[1]

@@ -1,5 +1,4 @@
-"""Policies that do not know the lengths on distributions that nothing was tuned on, beside V =
-2.72837."""
+"""Policies that do not know the lengths, on distributions that nothing was tuned on."""
 
 import pandas as pd
 
@@ -25,8 +24,7 @@ PLAIN = ("no prompts: 1/t", "no prompts: log-normal", "no prompts: two lengths")
 
 
 def page(frame: pd.DataFrame) -> Page:
-    """Compute the tuning, the ratios of all policies, and the chart, a panel for each
-    distribution."""
+    """Compute the tuning, the ratios of all policies, and the chart."""
     runs = with_ratios(frame)
     tuning = runs[runs[POLICY] == TUNING]
     again = runs[runs[SETTING].isin(PLAIN)]

@@ -12,8 +12,7 @@ SHARE, VARIATION = 0.357, 1.09
 
 
 def figures(shape: float) -> tuple[float, float]:
-    """Return the share of the longest tenth and the coefficient of variation of a gamma
-    distribution."""
+    """Return the share of the longest tenth and the variation of a gamma distribution."""
     from scipy.stats import gamma
 
     # int_q^inf x f(x) dx = shape P(X' > q), X' of the next shape, the same scale.
@@ -22,9 +21,7 @@ def figures(shape: float) -> tuple[float, float]:
 
 
 def recheck() -> str:
-    """Integrate x f(x) over the longest tenth of the gamma distribution of shape 0.84 by the
-    midpoint rule.
-    """
+    """Integrate x f(x) over the longest tenth of a gamma distribution by the midpoint rule."""
     from math import exp, gamma
 
     shape, steps = 0.84, 40_000
