@@ -18,7 +18,7 @@ from ratiolab.hindsight.horizon import serial_horizon
 from ratiolab.hindsight.objective import Aim, Objective
 from ratiolab.hindsight.params import ProgramParams
 from ratiolab.hindsight.programs.timeindexed import with_replicas
-from ratiolab.hindsight.relaxation.promised import alone, promised_bounds
+from ratiolab.hindsight.relaxation.growth import alone, promised_bounds
 from ratiolab.hindsight.result import Report, Solved, SolveOptions, Solving, Stage
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.hindsight.schedules.promised import Plan, first_schedule, improve, plan_of

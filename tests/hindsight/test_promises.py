@@ -21,8 +21,7 @@ from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.certify_promises import certify_promises
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.hindsight.objective import Objective
-from ratiolab.hindsight.relaxation.growth import exact_value, in_runs
-from ratiolab.hindsight.relaxation.promised import promised_bounds
+from ratiolab.hindsight.relaxation.growth import exact_value, in_runs, promised_bounds
 from ratiolab.model import FormatError, Instance, Schedule, write_instance
 from ratiolab.model.feasibility import fleet_violations, is_feasible, violations
 from ratiolab.model.fleet import Fleet, FleetSchedule, runs_of

@@ -7,7 +7,6 @@ and for more requests, growth rows bound it. All of these leave a certificate. A
 with a column for each replica closes small fleets.
 """
 
-import time
 from collections.abc import Callable
 from math import inf
 
@@ -123,7 +122,7 @@ class _Solve(Solving):
 
     def run(self) -> FleetResult:
         """Run the stages until the schedule is proven optimal, or a limit or Ctrl-C ends them."""
-        work: dict[str, Callable[[float | None], None]] = {
+        work: dict[str, Callable[[float], None]] = {
             "lists": self.lists,
             "cuts": self.cuts,
             "growth rows": self.growth_rows,
@@ -135,13 +134,12 @@ class _Solve(Solving):
         for name in METHODS[self.options.method]:
             if self.closed or self.interrupted:
                 break
-            left = self.time_left
-            if left == 0:
+            if self.time_left == 0:
                 note = f"stopped before proof: time limit before stage {name}"
                 break
             with self.running(name):
                 self.show()
-                work[name](None if left is None else PARTS.get(name, 1.0) * left)
+                work[name](PARTS.get(name, 1.0))
         if self.lower.value > self.upper:
             raise AssertionError(f"{self.lower.source}: {self.lower.value} > {self.upper}")
         return FleetResult(
@@ -181,19 +179,19 @@ class _Solve(Solving):
             self.lower = bound
             self.show()
 
-    def lists(self, seconds: float | None, seed: int = 0) -> None:
-        over = _deadline(seconds)
-        self.keep_schedule(improved(self.schedule, self.options.seed + seed, stop=over))
+    def lists(self, part: float) -> None:
+        over = self.deadline(part)
+        self.keep_schedule(improved(self.schedule, self.options.seed, stop=over))
 
-    def more_lists(self, seconds: float | None) -> None:
-        if seconds is None:
+    def more_lists(self, part: float) -> None:
+        if self.time_left is None:
             return
-        over, again = _deadline(seconds), 1
+        over, again = self.deadline(part), 1
         while not (over() or self.closed):
             self.keep_schedule(improved(self.schedule, self.options.seed + again, stop=over))
             again += 1
 
-    def cuts(self, seconds: float | None) -> None:
+    def cuts(self, part: float) -> None:
         instance, horizon = self.fleet.instance, self.schedule.runs.makespan
         if len(instance) > MOST_REQUESTS or not cuts.fits(instance, horizon):
             self.note = "no cuts: requests, memory or horizon are too many for configurations"
@@ -201,7 +199,7 @@ class _Solve(Solving):
         found = cuts.cut_bound(
             self.fleet,
             horizon=horizon,
-            time_limit=seconds,
+            time_limit=self.share(part),
             target=self.upper,
             progress=lambda now: self.show(lower=now.lower),
         )
@@ -210,17 +208,17 @@ class _Solve(Solving):
         if found.stopped == "interrupted":
             raise KeyboardInterrupt
 
-    def growth_rows(self, seconds: float | None) -> None:
+    def growth_rows(self, part: float) -> None:
         if self.duals is not None:  # cuts prove more
             return
-        for proof in growth_bounds(self.fleet, seconds):
+        for proof in growth_bounds(self.fleet, self.share(part)):
             self.keep_bound(LowerBound(proof.bound, "growth rows"), proof)
 
-    def enumeration(self, _: float | None) -> None:
+    def enumeration(self, _: float) -> None:
         self.schedule = require_feasible_fleet(tiny_fleet_optimum(self.fleet))
         self.keep_bound(LowerBound(self.upper, "enumeration"))
 
-    def program(self, seconds: float | None) -> None:
+    def program(self, part: float) -> None:
         """Solve tail relaxations of growing horizon until one proves the optimum."""
         from ratiolab.hindsight.programs.timeindexed import size
 
@@ -229,13 +227,13 @@ class _Solve(Solving):
             self.note = f"no program: {len(fleet)} requests, more than {MOST_REQUESTS}"
             return
         last = fleet_last_starts(fleet, self.upper)
-        ends, starts = _deadline(seconds), self.schedule.runs.starts
+        over, starts = self.deadline(part), self.schedule.runs.starts
         horizon = int(starts.max()) + max(1, int(PARAMS.tail * starts.max()))
         if self.solver:
             horizon = int(last.max())
         while True:
             entries = fleet.replicas * size(instance, last, horizon, merge=not self.solver)
-            left = inf if seconds is None else max(1.0, self.time_left or 0)
+            left = inf if self.time_left is None else max(1.0, self.time_left)
             if entries > min(PARAMS.most_entries, PARAMS.entries_a_second * left):
                 self.note = f"no program: {entries} non-zeros are too many"
                 return
@@ -243,7 +241,7 @@ class _Solve(Solving):
                 self._by_pulp(last)
                 return
             solved = self._by_highs(last, horizon)
-            if self.closed or not solved or ends():
+            if self.closed or not solved or over():
                 return
             if horizon >= last.max():
                 self.note = "HiGHS's optimum failed the exact check"
@@ -316,10 +314,3 @@ def fleet_last_starts(fleet: Fleet, upper: int | None = None) -> IntArray:
 
 def _named(bound: LowerBound, function: str) -> LowerBound:
     return LowerBound(bound.value, f"{bound.source}, {function}")
-
-
-def _deadline(seconds: float | None) -> Callable[[], bool]:
-    if seconds is None:
-        return lambda: False
-    ends = time.perf_counter() + seconds
-    return lambda: time.perf_counter() > ends
