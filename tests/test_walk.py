@@ -87,5 +87,5 @@ def test_the_way_goes_down(name: str) -> None:
 
 def test_a_step_up_would_be_noticed() -> None:
     assert ranks("ratiolab.model.instance", "ratiolab.online.simulate") == (11, 9)
-    assert ranks("ratiolab.hindsight.state", "ratiolab.hindsight.stages") == (7, 5)
+    assert ranks("ratiolab.hindsight.state", "ratiolab.hindsight.stages") == (6, 4)
     assert ranks("ratiolab.online.view", "ratiolab.online.policy") is None

@@ -235,7 +235,11 @@ class _Run(Solving):
         options: SolveOptions,
         progress: Report | None,
     ) -> None:
-        super().__init__(options, progress)
+        super().__init__(
+            options,
+            progress,
+            lambda: (self.found, self.bound) if aim.dropping else (self.bound, self.found),
+        )
         self.given, self.aim = given, aim
         self.instance, self.replicas = replicas_of(given)
         self.listed: Callable[[IntArray], Plan] = (
@@ -248,11 +252,6 @@ class _Run(Solving):
         self.found = aim.value(self.schedule)
         self.certificate = alone(given, aim)
         self.bound, self.source = self.certificate.bound, "alone"
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """Return lower and upper."""
-        return (self.found, self.bound) if self.aim.dropping else (self.bound, self.found)
 
     def to_the_end(self) -> PromiseResult:
         """Run the stages and return the result; Ctrl-C keeps what there is."""
@@ -270,7 +269,7 @@ class _Run(Solving):
             with self.running(name):
                 self.show()
                 stage()
-        lower, upper = self.ends
+        lower, upper = self.ends()
         return PromiseResult(
             *(self.given, self.aim.name, self.schedule, lower, upper, self.source),
             *(self.certificate, self.seconds, self.nodes, self.options),

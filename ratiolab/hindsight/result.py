@@ -80,6 +80,7 @@ class Solving:
     Parameters
     ----------
     progress : called by `show`.
+    ends : returns the lower and the upper end of the interval so far.
 
     Attributes
     ----------
@@ -88,22 +89,23 @@ class Solving:
     stages : the stages that have ended.
     """
 
-    def __init__(self, options: SolveOptions, progress: Report | None) -> None:
+    def __init__(
+        self,
+        options: SolveOptions,
+        progress: Report | None,
+        ends: Callable[[], tuple[int, int]],
+    ) -> None:
         self.began, self.options, self.progress = time.perf_counter(), options, progress
+        self.ends = ends
         self.lock = threading.RLock()  # a second thread may find schedules, too
         self.nodes, self.interrupted = 0, False
         self.stage, self.note = "bounds", ""
         self.stages: list[Stage] = []
 
     @property
-    def ends(self) -> tuple[int, int]:
-        """Return the lower and the upper end of the interval so far."""
-        raise NotImplementedError
-
-    @property
     def closed(self) -> bool:
         """Return whether the schedule is proven optimal."""
-        lower, upper = self.ends
+        lower, upper = self.ends()
         return lower == upper
 
     @property
@@ -130,7 +132,7 @@ class Solving:
 
     def end_stage(self) -> None:
         """Write down the bounds at the end of a stage."""
-        lower, upper = self.ends
+        lower, upper = self.ends()
         self.stages.append(Stage(self.stage, self.seconds, upper, lower, self.nodes, self.note))
 
     def show(self, nodes: int = 0, lower: int | None = None) -> None:
@@ -138,7 +140,7 @@ class Solving:
         if self.progress is None:
             return
         with self.lock:
-            known, upper = self.ends
+            known, upper = self.ends()
             best = known if lower is None else max(known, lower)
             self.progress(Progress(self.seconds, self.nodes + nodes, upper, best, self.stage))
 

@@ -80,7 +80,7 @@ class SolveState(Solving):
         progress: Report | None = None,
         params: SolveParams = DEFAULT,
     ) -> None:
-        super().__init__(options, progress)
+        super().__init__(options, progress, lambda: (self.lower.value, self.upper))
         self.instance, self.params, self.helped = instance, params, False
         if (last := int(instance.arrival.max())) > LARGEST:
             raise ValueError(
@@ -100,11 +100,6 @@ class SolveState(Solving):
     def upper(self) -> int:
         """Return the latency of the best schedule."""
         return self.schedule.total_latency
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """Return the best bound and the latency of the best schedule."""
-        return self.lower.value, self.upper
 
     @property
     def nodes_left(self) -> int | None:

@@ -108,7 +108,7 @@ class _Solve(Solving):
     def __init__(
         self, fleet: Fleet, options: SolveOptions, solver: str, progress: Report | None
     ) -> None:
-        super().__init__(options, progress)
+        super().__init__(options, progress, lambda: (self.lower.value, self.upper))
         self.fleet, self.solver = fleet, solver
         self.duals: DualCertificate | None = None
         bound, function = fleet_lower_bound(fleet)
@@ -161,11 +161,6 @@ class _Solve(Solving):
     @property
     def upper(self) -> int:
         return self.schedule.total_latency
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """Return the best bound and the latency of the best schedule."""
-        return self.lower.value, self.upper
 
     def keep_schedule(self, schedule: FleetSchedule) -> None:
         if schedule.total_latency < self.upper:
