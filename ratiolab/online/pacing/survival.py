@@ -100,7 +100,10 @@ class Survival:
         self._oldest = oldest = max(self.seen, 1)
         self._tail = extension(prompt, len(self.log))
         falls = self._tail[0]
-        np.add(falls[oldest:], self.log[self.seen] - falls[oldest], out=self.log[oldest:])
+        if prompt is None:
+            self.log[oldest:] = self.log[self.seen]
+        else:
+            np.add(falls[oldest:], self.log[self.seen] - falls[oldest], out=self.log[oldest:])
         self._sums = None
 
     def sums(self, age: Any) -> tuple[Any, Any]:
