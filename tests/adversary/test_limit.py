@@ -79,20 +79,6 @@ def test_a_search_for_a_family_finds_staggered_starts():
         attack_limit(make("mc-sf"))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("words", ["local", "dask"])
-def test_processes_and_a_cluster_give_the_answer_of_one_process(words):
-    if words == "dask":
-        pytest.importorskip("distributed")
-    order = Order("fcfs", limits=Limits(requests=6, memory=10), evaluations=40)
-    answers = []
-    for place, workers in (("local", 1), (words, 2)):
-        with opened(place, workers) as executor:
-            found, _ = worst_of(order, range(3), executor)
-            answers.append((found.seed, found.best, found.instance.digest))
-    assert answers[0] == answers[1]
-
-
 def test_ctrl_c_keeps_what_was_found(monkeypatch):
     from ratiolab.adversary.evaluate import Evaluator
 

@@ -1,9 +1,7 @@
 """Any terminal, any name, any reader: what is printed is what is meant."""
 
 import json
-import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE
@@ -11,7 +9,6 @@ from typing import Any
 
 import pytest
 from command_line import COMMAND, EC1, Start, run
-from processes import PATIENCE
 from rich.progress import Progress
 
 from ratiolab.cli import main
@@ -58,17 +55,6 @@ def test_names_with_brackets_and_colons_are_printed_as_they_are(
         code, out, _ = run(capsys, f"{command} evil.json {options}")
         assert code == 0
         assert name in out
-
-
-@pytest.mark.long
-def test_an_ascii_terminal_gets_every_table(folder: Path) -> None:
-    write_instance(EC1.replace(name="ünïcode ≤"), folder / "u.json")
-    plain = os.environ | {"PYTHONIOENCODING": "ascii", "LANG": "C", "COLUMNS": "30"}
-    for words in ("compare u.json --runs 2 --policies a-min", "policies", "generate", "--help"):
-        command = [*COMMAND, *words.split()]
-        done = subprocess.run(command, env=plain, capture_output=True, timeout=PATIENCE)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert done.stdout.isascii()
 
 
 @pytest.mark.parametrize("words", ["policies", "generate uniform --set n=100000", "bound"])

@@ -1,7 +1,7 @@
 """What encloses the best constant for a range of volumes, by all paths, programs and drawn laws."""
 
 from fractions import Fraction
-from itertools import accumulate, combinations, pairwise
+from itertools import combinations, pairwise
 from math import sqrt
 
 import numpy as np
@@ -117,17 +117,6 @@ def test_the_form_is_the_cost_of_a_list_and_bounds_it_for_all_laws():
 
 
 @pytest.mark.long
-def test_the_bound_for_all_laws_is_reached_by_the_worst_one():
-    nodes = np.append(0.0, np.geomspace(1, 9, 60))
-    never = complete([], 60)
-    guess = np.append(1.0, np.full(59, 1 / (1 + 3)))  # two volumes, 1 and 9
-    cost = form(never, nodes.tolist(), at_nodes=True)
-    assert most(cost, np.diff(nodes), guess) == pytest.approx((1 + sqrt(9)) / 2)
-    law = climb(cost, np.diff(nodes), 1 / np.sqrt(np.maximum(nodes[:-1], 1)), 3000, 1e-12)
-    assert law / law[0] == pytest.approx(guess, abs=1e-6)
-
-
-@pytest.mark.long
 def test_a_price_shows_what_the_linear_program_over_all_policies_does():
     # the program lets work be done until the end of a step, so it stays below its limit by O(1/n);
     # a price shows no more than that limit, and the one found nearly all of it
@@ -232,57 +221,6 @@ def test_wrong_arguments_are_refused():
         complete([Move(1, 2, 0.5)], 3)
     with pytest.raises(ValueError, match="guess positive"):
         most(np.eye(2), np.ones(2), np.zeros(2))
-
-
-BITS = 34
-
-
-def scaled(numbers):
-    """Return the numbers times 2**BITS, rounded; in their order, equal ones stay equal."""
-    return [round(number * 2**BITS) for number in numbers]
-
-
-def least_in_integers(volumes, shares, ends, prices):
-    """Return the least cost of a path less what work is worth, times 2**(3 BITS).
-
-    Backwards through the steps: at the begin of each, the bound stays or jumps to any larger one.
-    """
-    cells = zip(pairwise(volumes), shares, strict=False)
-    filled = [0, *accumulate((b - a) * share for (a, b), share in cells)]
-    widths = [b - a for a, b in pairwise([0, *ends])]
-    costs = [0] * len(volumes)
-    for price, width in reversed(list(zip(prices, widths, strict=True))):
-        stays = [(2 * s * width << BITS) + c for s, c in zip(shares, costs, strict=True)]
-        jump, costs = None, stays.copy()
-        for bound in reversed(range(len(volumes) - 1)):
-            reached = price * filled[bound + 1] + stays[bound + 1]
-            jump = reached if jump is None else min(jump, reached)
-            again = volumes[bound] * shares[bound] - filled[bound]
-            costs[bound] = min(stays[bound], jump + price * again)
-    worth = sum(price * width for price, width in zip(prices, widths, strict=True))
-    return costs[0] - (worth << BITS)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("ratio", "gap"), [(3.0, 0.006), (4.0, 0.0075)])
-def test_the_lower_end_is_proved_without_rounding(ratio, gap):
-    found = enclose(ratio, gap)
-    volumes, shares = scaled(found.volumes), scaled(found.shares)
-    ends, prices = scaled(found.ends), scaled(found.prices)
-    # a law on [1, R] and a price, which rounding has left them
-    assert volumes[:2] == [0, 2**BITS]
-    assert volumes[-1] <= ratio * 2**BITS
-    assert shares[0] == 2**BITS
-    assert shares[-1] == 0
-    for falls in (shares, prices):
-        assert all(one >= other >= 0 for one, other in pairwise(falls))
-    for rises in (volumes, ends):
-        assert all(one < other for one, other in pairwise(rises))
-    optimum = sum((b - a) * s**2 for (a, b), s in zip(pairwise(volumes), shares, strict=False))
-    proved = Fraction(least_in_integers(volumes, shares, ends, prices), optimum)
-    assert abs(proved - Fraction(found.enclosure.lower)) < Fraction(1, 10**9)
-    # where work is free all is done at once: the price proves it
-    assert least_in_integers(volumes, shares, ends, [0] * len(prices)) == 0
 
 
 LAW = [(1.0, 0.4), (2.0, 0.2), (9.0, 0.2), (40.0, 0.15), (300.0, 0.05)]

@@ -10,24 +10,19 @@ from mutations import breaks_each_rule
 from oracle import least_latency
 from tiny_instances import tiny
 
-from ratiolab.hindsight import solve
 from ratiolab.hindsight.bounds import BOUNDS
-from ratiolab.hindsight.certificates import path_states
 from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     FormulaCertificate,
-    PathCertificate,
     dual_certificate,
 )
 from ratiolab.hindsight.certificates.certify import (
     CertificateError,
     certify,
 )
-from ratiolab.hindsight.certificates.path_walks import Walk
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model import Instance
-from ratiolab.workloads.generators import generate
 
 
 @pytest.fixture(scope="module")
@@ -122,25 +117,3 @@ def test_the_checker_loads_no_solver() -> None:
         check=True,
     )
     assert loaded.stdout == "[]\n"
-
-
-@pytest.mark.long
-def test_two_threads_keep_and_try_the_same_states(monkeypatch: pytest.MonkeyPatch) -> None:
-    instance = generate("jaillet-model-1", 4, n_least=18, n_most=18)
-    certificate = solve(instance).certificate
-    assert isinstance(certificate, PathCertificate)
-    assert len(certificate.passes) > 2
-    leave, left = Walk.leave, list[int]()
-
-    def noted(walk: Walk, states: int) -> None:
-        left.append(states)
-        leave(walk, states)
-
-    monkeypatch.setattr(Walk, "leave", noted)
-    seen = []
-    for many in (64, 10**9):
-        monkeypatch.setattr(path_states, "MANY", many)
-        assert certify(certificate, instance) == certificate.bound
-        seen.append(left[:])
-        left.clear()
-    assert seen[0] == seen[1]

@@ -1,7 +1,5 @@
 """Schedules of many requests: feasible, as good as their parts promise, and the same every time."""
 
-from math import inf
-
 import numpy as np
 import pytest
 from clock import ClockOfThread, let_readings_take
@@ -13,7 +11,6 @@ from ratiolab.hindsight.compilation import compile_ahead
 from ratiolab.hindsight.relaxation.ascent import Problem, ascend, fluid_duals
 from ratiolab.hindsight.scale import beam
 from ratiolab.hindsight.scale.beam_state import Knobs
-from ratiolab.hindsight.scale.portfolio import Portfolio
 from ratiolab.hindsight.schedules.annealing import schedule_of
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule
 from ratiolab.model import Instance
@@ -61,18 +58,6 @@ def test_a_large_request_waits_for_smaller_ones_that_arrive_later() -> None:
     for width, ahead in ((1, 100), (4, 20), (4, 200)):
         schedule = schedule_of(instance, order_by_beam(instance, width, 1, ahead=ahead))
         assert require_feasible(schedule).starts[0] > 190
-
-
-@pytest.mark.long
-def test_without_a_time_limit_the_portfolio_finds_the_same_every_time() -> None:
-    instance = workload(450, 1.5)
-    found: list[list[int]] = [[], []]
-    for told in found:
-        known = best_list_schedule(instance)
-        Portfolio(known, lambda schedule, told=told: told.append(schedule.total_latency)).run()
-    assert found[0] == found[1]
-    assert found[0][-1] < best_list_schedule(instance).total_latency
-    assert solve(instance, time_limit=inf, threads=2).upper == found[0][-1]
 
 
 @pytest.mark.long

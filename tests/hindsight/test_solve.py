@@ -160,19 +160,6 @@ def test_a_time_limit_is_heard_by_every_stage_also_for_many_requests(
 
 
 @pytest.mark.long
-def test_large_instances_get_their_interval_without_a_program() -> None:
-    rng = np.random.default_rng(2)
-    n = 2000
-    prompt, output = rng.integers(1, 60, n), rng.integers(1, 200, n)
-    result = solve(Instance("large", 5000, [0] * n, prompt, output))
-    check(result)
-    assert result.status == "bounded"
-    assert result.lower_source == "growth rows"
-    assert result.note.startswith("no program: 2000 requests, more than")
-    assert result.gap < Fraction(1, 10)
-
-
-@pytest.mark.long
 def test_programs_with_too_many_entries_are_not_built() -> None:
     rng = np.random.default_rng(2)
     prompt, output = rng.integers(1, 6, 30), rng.integers(2000, 4000, 30)
@@ -244,7 +231,6 @@ def test_ctrl_c_while_a_stage_is_announced_keeps_what_is_known() -> None:
 
 
 KINDS = [("jaillet-model-1", {"n_least": 12, "n_most": 12}), ("uniform", {"n": 410, "memory": 60})]
-LONG = [("jaillet-model-1", {"n_least": 17, "n_most": 17}), ("uniform", {"n": 900, "memory": 200})]
 
 
 def answers(kind, settings, monkeypatch):
@@ -260,12 +246,5 @@ def answers(kind, settings, monkeypatch):
 
 @pytest.mark.parametrize(("kind", "settings"), KINDS)
 def test_a_solve_without_a_limit_finds_the_same_however_fast_the_clock(kind, settings, monkeypatch):
-    slow, fast = answers(kind, settings, monkeypatch)
-    assert slow == fast
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("kind", "settings"), LONG)
-def test_a_longer_solve_without_a_limit_does_not_read_the_clock(kind, settings, monkeypatch):
     slow, fast = answers(kind, settings, monkeypatch)
     assert slow == fast

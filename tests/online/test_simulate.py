@@ -10,7 +10,6 @@ import reference_intervals
 from drawn import drawn
 
 from ratiolab.model import Instance
-from ratiolab.model.footprint import volume
 from ratiolab.online import PolicyError, make, simulate
 from ratiolab.online.policies.a_ell import prefers_a_ell
 from ratiolab.online.policies.gsa import GSA
@@ -167,25 +166,6 @@ def test_a_run_lasts_the_slice_of_its_phase_unless_it_ends():
             lasted = [run.stop - run.start for run in runs if run.request == i]
             slices = [min(2**k, most) for k in range(len(lasted))]
             assert lasted == [*slices[:-1], int(instance.output[i])]
-
-
-@pytest.mark.long
-def test_staggered_starts_come_close_to_what_the_volume_needs_and_common_peaks_do_not():
-    """Equal requests without prompt whose length is their last slice.
-
-    A phase of slice c needs n c (c + 1) / 2M rounds at least, n c**2 / M if all peak together.
-    """
-    memory, length, n = 640, 64, 4000
-    instance = Instance("equal", memory, [0] * n, [0] * n, [length] * n)
-    staggered = simulate(instance, GSA()).schedule.makespan
-    together = simulate(
-        instance.replace(lower=[1] * n), make("kill-restart", {"base": 2, "offset": "none"})
-    ).schedule.makespan
-    slices = [2**k for k in range(7)]
-    least = sum(n * volume(0, c) for c in slices) / memory
-    assert least <= staggered <= 1.15 * least  # whole rounds cost an eighth
-    assert together >= sum(n * c * c for c in slices) / memory
-    assert together > 1.7 * staggered
 
 
 @pytest.mark.parametrize("base", [1.0, float("nan"), float("inf")])

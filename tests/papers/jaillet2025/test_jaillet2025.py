@@ -8,8 +8,6 @@ import pandas as pd
 import pytest
 
 from ratiolab.online import make, simulate
-from ratiolab.online.clock import BatchTime, from_profile
-from ratiolab.online.metrics import summary as summed
 from ratiolab.papers import Verdict, experiments
 from ratiolab.papers.experiment import page_text
 from ratiolab.papers.jaillet2025.claims import _cases
@@ -31,10 +29,8 @@ from ratiolab.papers.jaillet2025.claims.theorems import (
     theorem_4_3,
 )
 from ratiolab.papers.jaillet2025.experiments.section_5_1_readings import excluded, summary
-from ratiolab.papers.jaillet2025.experiments.section_5_2 import FITTED, PRINTED
 from ratiolab.papers.witness import read_witness
 from ratiolab.theory.worst_case import equal_prompts
-from ratiolab.workloads.generators import generate
 
 
 def paper_like(n: int = 200) -> list[float]:
@@ -136,7 +132,6 @@ def test_climbing_is_reproducible_and_never_exceeds_the_proven_ratio() -> None:
 
 
 SECTION_5_1 = experiments()["jaillet2025-section-5-1"]
-SECTION_5_2 = experiments()["jaillet2025-section-5-2"]
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -151,48 +146,6 @@ def test_latencies_of_section_5_1_are_those_of_a_fresh_run() -> None:
         for key in ("mc-sf", "svf"):
             fresh = simulate(instance, make(key), seed=cell.seed).total_latency
             assert fresh == found[cell["workload"], cell.seed, key]
-
-
-@pytest.mark.studies
-def test_the_clock_of_table_1_is_near_what_a_repeated_fit_gives() -> None:
-    """Root mean square of the relative differences to the averages, under both clocks.
-
-    The second was fitted as the first, by Nelder and Mead's method in 60 steps, when arrivals had
-    random numbers of their own. `docs/ideas_tried.md` has both figures.
-    """
-    with SECTION_5_2.file() as study:
-        first = from_profile(study.parent / FITTED)
-    again = BatchTime(fixed=0.01823, prefill=0.0002736, decode=0.001179)
-    policies = {
-        "mc-sf": make("mc-sf"),
-        "mc-benchmark": make("mc-benchmark"),
-        "α = 0.3": make("alpha-protection", {"alpha": 0.3}),
-        "α = 0.25": make("alpha-protection", {"alpha": 0.25}),
-        "α = 0.2, β = 0.1": make("alpha-beta-clearing", {"alpha": 0.2, "beta": 0.1}),
-    }
-    requests = [
-        generate("lmsys-repeated", seed, n=1000, rate=0.05).replace(tick_seconds=0.001)
-        for seed in (0, 1)
-    ]
-
-    def apart(clock: BatchTime) -> float:
-        each = [
-            np.mean(
-                [
-                    summed(simulate(one, policy, seed=seed, clock=clock))["mean_latency"]
-                    for seed, one in enumerate(requests)
-                ]
-            )
-            / PRINTED[name][0]
-            - 1
-            for name, policy in policies.items()
-        ]
-        return float(np.sqrt(np.mean(np.square(each))))
-
-    page = (RESULTS.parent / "docs/ideas_tried.md").read_text(encoding="utf-8")
-    assert f"{apart(first):.1%}" in page
-    assert f"{apart(again):.1%}" in page
-    assert apart(again) < apart(first) < 0.03
 
 
 def vol(prompt, output):
