@@ -1,14 +1,11 @@
 """The quotient of Lemma 2: its matrices, suprema, growth and certificates, by other routes."""
 
 from fractions import Fraction
-from math import log, sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pencil import inverse_denominator, secular
-from scipy.optimize import brentq
 
 from ratiolab.theory.rayleigh import amin
 from ratiolab.theory.rayleigh.asymptotics import (
@@ -18,8 +15,6 @@ from ratiolab.theory.rayleigh.asymptotics import (
 )
 from ratiolab.theory.rayleigh.copositive import nonnegative_maximum, tail_bound
 from ratiolab.theory.rayleigh.spectrum import spectral_radius
-
-RANGES = [(1, 1, 0), (1, 2, 0), (1, 7, 0), (3, 8, 0), (1, 6, 1), (2, 7, 5), (4, 9, 40)]
 
 
 def literal_lemma_2(shares: list[int], lower: int, prompt: int) -> Fraction:
@@ -36,18 +31,6 @@ def literal_lemma_2(shares: list[int], lower: int, prompt: int) -> Fraction:
         later = sum(x[i] for i in range(k + 1, upper + 1))
         bottom += k * (prompt + k) * x[k] * (x[k] + 2 * later)
     return top / bottom
-
-
-def rational_inverse(matrix: np.ndarray) -> np.ndarray:
-    """Gauss-Jordan elimination on Fractions."""
-    n = len(matrix)
-    work = np.concatenate([matrix, np.vectorize(Fraction)(np.eye(n, dtype=int))], axis=1)
-    for row in range(n):
-        work[row] = work[row] / work[row, row]
-        for other in range(n):
-            if other != row:
-                work[other] = work[other] - work[other, row] * work[row]
-    return work[:, n:]
 
 
 shares = st.lists(st.integers(0, 9), min_size=1, max_size=7).filter(any)
@@ -70,14 +53,6 @@ def test_the_matrices_carry_the_two_forms(x, lower, prompt):
     assert vector @ B @ vector == amin.denominator(x, lower, prompt)
 
 
-@pytest.mark.parametrize(("lower", "upper", "prompt"), RANGES)
-def test_the_inverse_is_tridiagonal(lower, upper, prompt):
-    _, B = amin.matrices(lower, upper, prompt, exact=True)
-    diagonal, off = inverse_denominator(lower, upper, prompt)
-    expected = np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1)
-    assert (rational_inverse(B) == expected).all()
-
-
 @pytest.mark.parametrize("upper", [5, 8, 16, 64])
 def test_the_envelope_dominates_every_prompt(upper):
     # Lengths 4 and u: alpha in (1/2, 1), = 1/2, = 1/4 and = 1/16.
@@ -97,31 +72,6 @@ def test_what_leaves_the_model_is_refused():
     for pmf in ([], [1, -1], [0, 0]):
         with pytest.raises(ValueError, match="pmf"):
             amin.quotient(pmf)
-
-
-def extended_radius(log_upper: float) -> float:
-    """Return the spectral radius for lengths 1..u, ``L = ln u``, when u is too large to sweep.
-
-    Takes ``H(mu)`` from two sweeps over ``2^12`` and ``2^13`` lengths, their ``u^-p`` term
-    eliminated, and solves ``L / (4 mu + 1) + H(mu) = 1``. What is left out is ``O(2^-26)`` with a
-    small constant, and ``u^-p`` itself: the error is below 1e-9 from ``u = 10^6`` on.
-    """
-    base = 1 << 12
-
-    def excess(mu: float) -> float:
-        short, long = (secular(mu, 1, u) - log(u) / (4 * mu + 1) for u in (base, 2 * base))
-        gain = 2 ** sqrt(1 + 3 * mu / (1 + mu))
-        return log_upper / (4 * mu + 1) + (gain * long - short) / (gain - 1) - 1
-
-    guess = expansion(log_upper) - 1
-    return 1 + float(brentq(excess, guess - 0.1, guess + 0.1, xtol=1e-12))
-
-
-@pytest.mark.parametrize("upper", [10**5, 10**6])
-def test_the_extension_agrees_with_a_full_sweep(upper):
-    assert extended_radius(log(upper)) == pytest.approx(
-        spectral_radius(upper, tolerance=1e-12).rho, abs=1e-9
-    )
 
 
 def test_a_logarithmic_curve_is_recovered():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from pencil import secular
 from scipy.linalg import eigh
 
 from ratiolab.theory.rayleigh import amin
@@ -38,5 +37,3 @@ def test_too_few_iterations_are_an_error():
 def test_what_leaves_the_model_is_refused():
     with pytest.raises(ValueError, match="upper"):
         spectral_radius(2, 3)
-    with pytest.raises(ValueError, match="excess"):
-        secular(0.0, 1, 2)
