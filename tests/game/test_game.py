@@ -1,6 +1,7 @@
 """Values of finite games, and that their certificates prove them and nothing else."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -8,8 +9,11 @@ from ratiolab.game import Game, check, deterministic_value, randomised_value
 from ratiolab.game.certificate import read_certificates, write_certificates
 from ratiolab.game.checker import CheckError
 from ratiolab.game.configurations import arena
+from ratiolab.game.table import games, read_rows, row_of, write_rows
+from ratiolab.game.table import rows as compute
 from ratiolab.game.tree import tree
 from ratiolab.model.files import FormatError
+from ratiolab.report.games_page import picture, write_page
 
 SMALL = Game(2, 1, 5, 1, 4)
 
@@ -123,3 +127,46 @@ def test_ctrl_c_leaves_bounds_that_enclose_the_value(monkeypatch):
     assert found.interrupted
     assert found.lower <= Fraction(89, 76) <= found.upper
     assert "at most" in check(found.to_dict())
+
+
+ROOT = Path(__file__).parents[2]
+SMALLEST = [Game(2, 1, 5, 1, 4), *(Game(2, 0, 3, lower, 3) for lower in (1, 2, 3))]
+
+
+def test_a_table_is_read_as_it_was_written_and_its_page_has_the_values(tmp_path):
+    told, kept = [], []
+    rows = compute(SMALLEST, tell=told.append)
+    assert told == SMALLEST
+    assert compute(SMALLEST, rows[1:], told.append, kept.append) == rows
+    assert told == [*SMALLEST, SMALLEST[0]]  # what is known is not computed again
+    assert kept == [[*rows[1:], rows[0]]]  # and is kept
+    assert rows[0].deterministic == Fraction(4, 3)
+    assert rows[0].least == rows[0].most == Fraction(89, 76)
+    assert (rows[-1].deterministic, rows[-1].alpha) == (1, 1)  # equal lengths: nothing is unknown
+    values = [row.deterministic for row in rows[1:]]
+    assert values == sorted(values, reverse=True)  # a narrower interval never costs more
+    write_rows(rows, tmp_path / "games.csv")
+    assert read_rows(tmp_path / "games.csv") == rows
+    write_page(rows, tmp_path / "games.md", "games.csv", "games.png")
+    text = (tmp_path / "games.md").read_text()
+    assert "| 2 | 1 | 5 | 1 | 4 | 87 | 4/3 | 1.333333 | 89/76 | 1.171053 |" in text
+    assert "worst output 3: latency 8, optimum 6 *" in text
+    assert len(picture(rows).axes) == 2
+
+
+def test_a_file_that_is_no_table_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "games.csv"
+    path.write_text("requests\n1\n")
+    with pytest.raises(ValueError, match="columns must be"):
+        read_rows(path)
+    write_rows([], path)
+    path.write_text(path.read_text() + "2,0,3,1,3,5,x,,\n")
+    with pytest.raises(ValueError, match="line 2"):
+        read_rows(path)
+
+
+def test_the_stored_table_holds_the_games_of_the_table_and_small_ones_come_out_again():
+    stored = {row.game: row for row in read_rows(ROOT / "results" / "games.csv")}
+    assert list(stored) == list(games())
+    for game in [game for game in stored if stored[game].configurations < 100][:12]:
+        assert row_of(game) == stored[game]

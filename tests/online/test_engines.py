@@ -1,20 +1,27 @@
-"""Schedulers of serving engines against the literal loop over lists, and laws of their own."""
+"""Engines' schedulers and skip-join queues against literal lists and a public simulator."""
 
+import csv
+import gzip
+import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
 import reference_engines as literal
+import reference_mlfq
 from drawn import MANY, drawn, in_two, word
+from round_by_round import serve
 
 from ratiolab.model import Instance, violations
 from ratiolab.online import PolicyError, make, simulate
-from ratiolab.online.clock import BatchTime
+from ratiolab.online.clock import BatchTime, clock_of
 from ratiolab.online.metrics import over_time, per_request
 from ratiolab.online.policies.greedy import FCFS
 from ratiolab.online.policies.vllm import VLLMFCFS
+from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 VICTIMS = ("last", "least-computed", "most-computed", "longest-remaining")
 
@@ -166,3 +173,73 @@ class Chunked(VLLMFCFS):
     """vLLM's rule where evicted requests lose what they made."""
 
     semantics: ClassVar = ("restart", "recompute")
+
+
+RESULTS = Path(__file__).parents[2] / "results"
+VIDUR = clock_of("vidur-llama2-70b-2xa100")
+AGREE = {
+    "sarathi-128-512": ("sarathi", {"batch": 128, "tokens": 512}),
+    "sarathi-16-2048": ("sarathi", {"batch": 16, "tokens": 2048}),
+    "orca-13": ("vllm-fcfs", {"batch": 13, "tokens": 0}),
+}
+
+
+@pytest.mark.parametrize("name", AGREE)
+@pytest.mark.parametrize("log", ["chat", "prompts"])
+def test_every_request_has_the_times_that_vidur_gives_it(log: str, name: str) -> None:
+    path = RESULTS / f"engines-public/{log}-{name}.csv.gz"
+    instance = instance_from_trace(read_trace(path), memory=10**6, rounds_per_second=1000)
+    found = per_request(simulate(instance, make(*AGREE[name]), clock=VIDUR))
+    with gzip.open(path, "rt") as lines:  # not through the reader of the library
+        rows = list(csv.DictReader(lines))
+    for column, theirs in (("latency", "request_e2e_time"), ("ttft", "prefill_e2e_time")):
+        np.testing.assert_allclose(
+            found[column].to_numpy(), [float(row[theirs]) for row in rows], rtol=0, atol=1e-9
+        )
+
+
+@pytest.mark.long
+def test_the_page_is_what_its_command_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
+    from bench_public_engines import page
+
+    def plain(words: str) -> str:  # the last bits of sums may depend on the machine
+        return re.sub(r"\d(?:\.\d)?e-\d\d", "tiny", words)
+
+    assert plain(page()) == plain((RESULTS / "engines-public.md").read_text())
+
+
+QUEUES = [
+    {"slice": 1, "ratio": 2, "queues": 3, "prompt": 1, "patience": 0, "batch": 0},
+    {"slice": 1, "ratio": 2, "queues": 4, "prompt": 2, "patience": 3, "batch": 3},
+    {"slice": 2, "ratio": 3, "queues": 2, "prompt": 100, "patience": 5, "batch": 0},
+    {"slice": 1, "ratio": 2, "queues": 8, "prompt": 1, "patience": 1, "batch": 2},
+    {"slice": 3, "ratio": 2, "queues": 1, "prompt": 1, "patience": 0, "batch": 0},
+]
+
+
+@in_two(20, 400)
+@pytest.mark.parametrize("case", QUEUES, ids=lambda case: "-".join(map(str, case.values())))
+def test_every_run_is_that_of_the_lists(case, seeds):
+    evicting = 0
+    for seed in seeds:
+        instance = drawn(seed)
+        preemption = ("recompute", "swap", "pause")[seed % 3]
+        rule = reference_mlfq.Queues(**case)
+        expected, complete = serve(instance, rule, 800, preemption)
+        assert complete
+        simulation = simulate(instance, make("mlfq", case), preemption=preemption)
+        runs = [(run.request, run.start, run.stop) for run in simulation.schedule.runs]
+        assert runs == [run[:3] for run in expected], seed
+        if preemption == "pause":
+            assert simulation.schedule.release.tolist() == [run[3] for run in expected], seed
+        assert violations(simulation.schedule) == []
+        evicting += simulation.schedule.preemptions > 0
+    assert evicting > len(seeds) / 12
+
+
+def test_the_default_cost_of_a_prompt_is_that_of_the_measured_clock():
+    """To ten tokens, for 12 requests that fill a memory of 16,492 tokens."""
+    clock = clock_of("vidur-llama2-70b-2xa100")
+    decoding = clock.fixed + 12 * clock.decode + 16_492 * clock.kv
+    assert make("mlfq").prompt == round(decoding / clock.prefill, -1)

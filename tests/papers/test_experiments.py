@@ -1,4 +1,4 @@
-"""The papers' experiments: every one can be read, run and told, and figures come from the table."""
+"""The papers' experiments: each can be read, run and told, and figures come from the table."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import jinja2
 import pandas as pd
 import pytest
 from quick_cells import quick_store
@@ -15,7 +16,7 @@ from ratiolab.papers import Experiment, Finding, experiments, notebook, redraw, 
 from ratiolab.papers.chen2025.experiments.latency import BY_MEMORY, FIGURES, POLICY
 from ratiolab.papers.experiment import page_text
 from ratiolab.papers.notebook import quick
-from ratiolab.papers.page import Head, Page
+from ratiolab.papers.page import Head, Page, read_template
 from ratiolab.papers.page_table import kept_columns
 from ratiolab.papers.runs import Ratio, Runs, growth
 from ratiolab.report.plots.canvas import Chart
@@ -360,3 +361,36 @@ def test_quick_runs_the_quick_version_and_keeps_its_findings_and_charts(
     assert repr(found) == "A title"
     assert found.page.slots == {"rows": 2}
     assert found.page.findings == [FINDING]
+
+
+TABLES_ALONE = {"shahout2025-first"}
+"""Pages without pictures."""
+
+
+def test_a_template_is_filled_with_slots_findings_and_formatted_numbers(tmp_path: Path) -> None:
+    template = tmp_path / "page.md"
+    template.write_text(
+        '+++\nname = "n"\ntitle = "t"\nsource = "s"\nfigures = ["x"]\n+++\n'
+        "{{ a | fixed }} {{ a | fixed(1) }} {{ a | significant }} {{ a | percent(1) }} "
+        "{{ n | thousands }}\n{% include 'part.md' %}\n\n{{ findings }}\n"
+    )
+    (tmp_path / "part.md").write_text("in {{ n }} parts\n")
+    assert read_template(template)[0] == Head("n", "t", "s", ("x",))
+    page = Page({"a": 0.125, "n": 4}, [Finding("s", "1", "2", True)])
+    text = page.text(template, n=1200)
+    assert text.startswith("0.12 0.1 0.125 12.5% 4\nin 4 parts\n\n| statement |")
+    assert text.endswith("| s | 1 | 2 | holds |  |")
+    with pytest.raises(jinja2.UndefinedError, match="'a' is undefined"):
+        Page({"n": 4}).text(template)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
+def test_every_experiment_has_a_template_that_names_its_own_charts(experiment: Experiment) -> None:
+    with experiment.file("md") as template:
+        text = template.read_text(encoding="utf-8")
+        for part in re.findall(r'{% include "(.+)" %}', text):
+            text += (template.parent / part).read_text(encoding="utf-8")
+    text = text.replace("{{ name }}", experiment.name)
+    charts = re.findall(r"!\[[^]]+]\(([^)]+)\)", text)
+    assert charts or experiment.name in TABLES_ALONE
+    assert all(re.fullmatch(rf"{experiment.name}-[a-z]+\.png", chart) for chart in charts)

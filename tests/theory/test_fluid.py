@@ -7,8 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from ratiolab.theory.laws.distributions import LengthDistribution, from_weights, two_point, uniform
+from ratiolab.theory.laws.distributions import (
+    LengthDistribution,
+    from_weights,
+    linearly_weighted_geometric,
+    two_point,
+    uniform,
+)
+from ratiolab.theory.laws.distributions import geometric as geometric_lengths
 from ratiolab.theory.limits import fluid, suprema
+from ratiolab.theory.rayleigh import geometric
 
 weights = st.lists(st.integers(0, 9), min_size=1, max_size=7).filter(any)
 
@@ -119,3 +127,47 @@ def test_switch_alpha_makes_both_two_point_maxima_equal(ratio) -> None:
 def test_refusals_name_field_value_and_rule(call, words) -> None:
     with pytest.raises(ValueError, match=words):
         call()
+
+
+q = geometric.symbol()
+
+
+@pytest.mark.parametrize(
+    "d",
+    [
+        uniform(1, 9),
+        two_point(1, 6, Fraction(2, 5)),
+        from_weights(1, (3, 0, 1, 4, 1, 5)),
+        geometric_lengths(Fraction(3, 4), 12),
+        linearly_weighted_geometric(Fraction(3, 4), 12),
+    ],
+)
+def test_reduced_quotient_is_lemma_2(d) -> None:
+    assert geometric.quotient(d) == literal_lemma_2(d, 0)
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)])
+def test_closed_forms_are_limits_of_the_double_sum_as_the_cut_recedes(value) -> None:
+    # The neglected mass is below 0.8**260 * 260 < 1e-22, the moments to third order with it.
+    uncut = geometric_lengths(value, 260)
+    closed = geometric.geometric_quotient().subs(q, sp.Rational(value.numerator, value.denominator))
+    exact = geometric.quotient(uncut)
+    assert abs(closed - sp.Rational(exact.numerator, exact.denominator)).evalf(30) < 1e-14
+    weighted = linearly_weighted_geometric(value, 260)
+    closed = geometric.linearly_weighted_quotient().subs(q, sp.Rational(str(value)))
+    exact = geometric.quotient(weighted)
+    assert abs(closed - sp.Rational(exact.numerator, exact.denominator)).evalf(30) < 1e-14
+
+
+def test_geometric_quotient_has_the_short_form() -> None:
+    short = (
+        1
+        + (3 * q**3 + 7 * q**2 + 7 * q + 1) / (1 + q**2)
+        - (1 + q) ** 2 * (q**2 + 4 * q + 1) * sp.log(1 + q) / (q * (1 + q**2))
+    )
+    assert sp.simplify(geometric.geometric_quotient() - short) == 0
+
+
+def test_reduced_quotient_refuses_another_lower_bound() -> None:
+    with pytest.raises(ValueError, match="lower 2"):
+        geometric.quotient(uniform(2, 4))

@@ -1,10 +1,13 @@
 """Generated workloads: reproducible, validated, distributed as their sources say."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from regenerate import regenerate
 from scipy import stats
 
+from ratiolab.model import Schedule, read_instance, violations
 from ratiolab.model.instance import OPTIONAL_COLUMNS
 from ratiolab.workloads.generators import KINDS, find_kind, generate
 from ratiolab.workloads.trace_shapes import CODE, CONVERSATIONS, LEVELS, SUMMARIES
@@ -255,3 +258,38 @@ def test_prompts_of_more_than_half_of_memory_are_left_out_not_cut() -> None:
 def test_memory_that_is_nothing_over_the_scale_is_refused() -> None:
     with pytest.raises(ValueError, match="memory 30 over scale 10 must be at least 4 tokens"):
         generate("trace-summaries", 0, memory=30, scale=10)
+
+
+FOLDER = Path(__file__).parents[2] / "instances"
+SHIPPED = sorted((FOLDER / "small").glob("*.json"))
+
+
+def test_there_is_one_small_file_for_each_kind():
+    assert {path.stem for path in SHIPPED} == set(KINDS)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_source_of_a_small_file_regenerates_it(path):
+    instance = read_instance(path)
+    assert regenerate(instance.source) == instance
+
+
+def test_the_commands_of_the_readme_regenerate_the_small_files():
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    commands = [line for line in readme.splitlines() if line.startswith("ratiolab generate")]
+    written = dict(reversed(line.split(" -o instances/")) for line in commands)
+    assert set(written) == {f"small/{path.name}" for path in SHIPPED}
+    for name, command in written.items():
+        assert regenerate(command) == read_instance(FOLDER / name)
+
+
+def test_the_examples_of_chen_et_al_are_as_printed():
+    one = read_instance(FOLDER / "chen2025" / "example-1.json")
+    assert (one.memory, list(one.requests)) == (10, [(0, 1, 1)] * 5)
+    assert (one.lower.tolist(), one.upper.tolist()) == ([1] * 5, [4] * 5)
+    assert Schedule.from_starts(one, [0] * 5).total_latency == 5
+    # A_max packs floor(10 / (1 + 4)) = 2 at a time
+    assert Schedule.from_starts(one, [0, 0, 1, 1, 2]).total_latency == 9
+    ec1 = read_instance(FOLDER / "chen2025" / "example-ec1.json")
+    assert (ec1.memory, list(ec1.requests)) == (7, [(0, 1, o) for o in (1, 2, 3, 4)])
+    assert not violations(Schedule.from_starts(ec1, [0, 0, 0, 2]))
