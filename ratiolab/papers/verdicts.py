@@ -36,7 +36,7 @@ def claims_table(reports: VerdictTable) -> Table:
         if not report.is_expected:
             verdict.append(f" (expected {report.claim.expected.value})", "bold red")
         statement, scope, computed = (
-            _plain(text) for text in (report.claim.statement, result.scope, result.computed)
+            Text(text) for text in (report.claim.statement, result.scope, result.computed)
         )
         seconds = f"{report.seconds:.1f}"
         table.add_row(report.claim.id, statement, verdict, scope, computed, seconds)
@@ -59,7 +59,7 @@ def listing_table(claims: Iterable[Claim]) -> Table:
     """Return the claims without checking them."""
     table = folding_table("claim", "statement", "expected", "source")
     for claim in claims:
-        table.add_row(claim.id, _plain(claim.statement), claim.expected.value, claim.source)
+        table.add_row(claim.id, Text(claim.statement), claim.expected.value, claim.source)
     return table
 
 
@@ -147,8 +147,3 @@ def _anchor(id_: str) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _plain(text: str) -> Text:
-    """Return text that rich does not take for markup."""
-    return Text(text)
