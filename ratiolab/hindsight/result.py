@@ -244,6 +244,22 @@ class Interval:
             f"on {self.lower_source}"
         )
 
+    def _ends(self, given: Instance | Fleet) -> dict[str, Any]:
+        """Return what is served and both ends as plain data."""
+        replicas = {"replicas": given.replicas} if isinstance(given, Fleet) else {}
+        return {
+            "instance": given.name,
+            "digest": given.digest,
+            **replicas,
+            "status": "optimal" if self.is_exact else "bounded",
+            "upper": self.upper,
+            "lower": self.lower,
+            "gap": float(self.gap),
+            "lower_source": self.lower_source,
+            "certified": self.certified,
+            "preemption": "restart",
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class OptResult(Interval, Solved):
@@ -283,19 +299,8 @@ class OptResult(Interval, Solved):
 
     def to_dict(self) -> dict[str, Any]:
         """Return bounds, their source, and the best starts, rounds; ``seconds`` are wall-clock."""
-        return {
-            "instance": self.instance.name,
-            "digest": self.instance.digest,
-            "status": self.status,
-            "upper": self.upper,
-            "lower": self.lower,
-            "gap": float(self.gap),
-            "lower_source": self.lower_source,
-            "certified": self.certified,
-            "preemption": self.preemption,
-            "starts": self.schedule.starts.tolist(),
-            **self.spent,
-        }
+        starts = {"starts": self.schedule.starts.tolist()}
+        return self._ends(self.instance) | starts | self.spent
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,18 +332,6 @@ class FleetResult(Interval, Solved):
 
     def to_dict(self) -> dict[str, Any]:
         """Return bounds, their source, and the best starts and replicas of the requests."""
-        return {
-            "instance": self.fleet.name,
-            "digest": self.fleet.digest,
-            "replicas": self.fleet.replicas,
-            "status": self.status,
-            "upper": self.upper,
-            "lower": self.lower,
-            "gap": float(self.gap),
-            "lower_source": self.lower_source,
-            "certified": self.certified,
-            "preemption": "restart",
-            "starts": self.schedule.runs.starts.tolist(),
-            "replica": self.schedule.replica.tolist(),
-            **self.spent,
-        }
+        starts, replica = self.schedule.runs.starts, self.schedule.replica
+        runs = {"starts": starts.tolist(), "replica": replica.tolist()}
+        return self._ends(self.fleet) | runs | self.spent

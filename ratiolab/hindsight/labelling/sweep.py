@@ -126,33 +126,29 @@ def sweep(
     if guide is not None and (guide.limit < limit or guide.known & ~critical):
         raise ValueError("completion bounds hold for no larger limit and more critical requests")
     compared = params.compared if compared is None else compared
-    swept = _Sweep(instance, direction, limit, width, overflow, critical, guide, params)
-    swept.floor, swept.pace, swept.compared, swept.stop = floor, pace, compared, stop
-    return swept.run()
+    given = instance, direction, limit, width, overflow, critical, guide, floor, pace, compared
+    return _Sweep(*given, params, stop).run()
 
 
+@dataclass(eq=False)
 class _Sweep:
+    instance: Instance
+    direction: Direction
+    limit: int
+    width: int
+    overflow: Overflow
+    critical: int
+    guide: CompletionBounds | None
     floor: int
     pace: Callable[[int, int], int] | None
     compared: int
+    params: LabellingParams
     stop: Callable[[], bool]
 
-    def __init__(
-        self,
-        instance: Instance,
-        direction: Direction,
-        limit: int,
-        width: int,
-        overflow: Overflow,
-        critical: int,
-        guide: CompletionBounds | None,
-        params: LabellingParams,
-    ) -> None:
-        self.instance, self.direction, self.limit, self.width = instance, direction, limit, width
-        self.critical, self.guide, self.params = critical, guide, params
-        self.lowers, self.merges = overflow == "lower", overflow == "merge"
-        self.room = LabelPool(instance, direction, limit, critical > 0)
-        self.starts = Extensions(instance, direction, limit, critical)
+    def __post_init__(self) -> None:
+        self.lowers, self.merges = self.overflow == "lower", self.overflow == "merge"
+        self.room = LabelPool(self.instance, self.direction, self.limit, self.critical > 0)
+        self.starts = Extensions(self.instance, self.direction, self.limit, self.critical)
         self.limits: list[int] = []  # at the begin of each layer, for steps that are made again
         self.stopped = self.merged = False
 
