@@ -1,6 +1,7 @@
 """The quotient of Lemma 2: its matrices, suprema, growth and certificates, by other routes."""
 
 from fractions import Fraction
+from math import log
 
 import numpy as np
 import pytest
@@ -159,3 +160,9 @@ def test_too_few_iterations_are_an_error():
 def test_a_range_without_lengths_is_refused():
     with pytest.raises(ValueError, match="upper"):
         spectral_radius(2, 3)
+
+
+def test_the_expansion_is_wrong_by_order_one_over_log_squared():
+    for upper in (10**3, 10**4, 10**5):
+        gap = spectral_radius(upper).rho - expansion(log(upper))
+        assert 0.4 < gap * log(upper) ** 2 < 1.2

@@ -13,9 +13,12 @@ from ratiolab.papers.jaillet2025 import late_rush
 from ratiolab.papers.jaillet2025.finish_program import finish_plan
 from ratiolab.papers.jaillet2025.volume_bound import volume_lower_bound
 from ratiolab.papers.ours.price_bound import price_bound, volume_prices
+from ratiolab.theory.laws.distributions import two_point
+from ratiolab.theory.limits.fluid import shortest_first_latency
 from ratiolab.theory.limits.printed_a_min import (
     first_start_throughput,
     first_starts_bound,
+    ratio_lower_bound,
 )
 from ratiolab.theory.worst_case import equal_prompts
 
@@ -160,3 +163,9 @@ def test_first_starts_stay_below_the_proved_bound_and_not_far_below(upper, scale
         assert starts <= first_starts_bound(upper, share, rounds)
     # a bound an eighth as large would be wrong, unless hardly any request is long
     assert scale < 0.5 or starts > first_starts_bound(upper, share, rounds) / 8
+
+
+def test_the_denominator_is_that_of_h_sf():
+    theta = first_start_throughput(6, 0.1, 240)
+    base = float(shortest_first_latency(two_point(1, 6, Fraction(1, 10))))
+    assert ratio_lower_bound(6, 0.1) == pytest.approx(1 / theta / base, rel=1e-12)

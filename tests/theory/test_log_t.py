@@ -1,6 +1,7 @@
 """The capped log-t law against arbitrary-precision quadrature, sampling and limits."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -127,3 +128,11 @@ def test_what_makes_no_law_is_named():
         LogNormal(1.0, 0.0)
     with pytest.raises(ValueError, match="cap 0"):
         LogNormal(1.0, 1.0).capped_mean(0)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 512))
+def test_adaptive_beta_never_reaches_sept(waiting: int, batch: int) -> None:
+    beta = adaptive_beta(waiting, batch)
+    assert Fraction(1, 10) <= beta <= Fraction(1, 2)
+    assert (beta == Fraction(1, 10)) == (waiting <= batch)
+    assert (beta == Fraction(1, 2)) == (waiting >= 5 * batch)
