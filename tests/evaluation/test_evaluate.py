@@ -311,3 +311,17 @@ def test_mistakes_come_before_the_work(
     write_instance(instance_from_trace(drawn(10), memory=2500, rounds_per_second=1000), file)
     assert ended_with(command, file, "--clock", "unit", "--policies", "fcfs,svf", *words) == 2
     assert message in capsys.readouterr().err
+
+
+def test_at_the_load_that_is_told_the_metric_is_still_the_old_one() -> None:
+    """The load that fcfs takes at the latency of rr is tried again."""
+    instance = instance_from_trace(drawn(200, 1.0), memory=2000, rounds_per_second=1000)
+    made = evaluate(instance, [make("rr"), make("fcfs")], clock=CLOCK, current="rr")
+    assert made.row("rr").keeps_up
+    assert made.saving is not None
+    assert made.saving.load is not None
+    faster = instance.replace(tick_seconds=0.001 / made.saving.load)
+    again = evaluate(faster, [make("fcfs")], clock=CLOCK, load=False)
+    assert again.row("fcfs").value(made.metric) <= made.row("rr").value(made.metric)
+    assert made.headline.startswith("Switch from rr to fcfs: a mean latency of")
+    assert "fewer GPUs" in made.headline

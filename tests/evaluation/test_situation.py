@@ -170,3 +170,11 @@ def test_hopeless_policies_and_all_but_one_yardstick_are_folded() -> None:
         assert made.hopeless(row) or row in made.knowing[1:]
     assert "fcfs" in listed
     assert sum(row in made.knowing for _, rows in made.listed for row in rows) == 1
+
+
+def test_all_at_once_is_no_load() -> None:
+    made = evaluated(Instance("four", 30, [0] * 4, [1] * 4, [1, 2, 3, 4]), "fcfs")
+    assert made.demand.load is None
+    assert made.situation == [
+        "4 requests arrive at once: how much of a load they are cannot be told."
+    ]

@@ -11,7 +11,7 @@ from ratiolab.game.ranges import enclose, table
 from ratiolab.game.ranges.cap_design import best_caps, coarsened, design, least_cost
 from ratiolab.game.ranges.finite_range import Enclosure, closed_form, dual_value
 from ratiolab.game.ranges.kernels import climb
-from ratiolab.game.ranges.orders import Move, complete, form, most
+from ratiolab.game.ranges.orders import Move, complete, form, most, spread
 from ratiolab.game.ranges.response import Grid, respond
 from ratiolab.report.ranges_page import picture, write_page
 from ratiolab.theory.limits.volume_restart import Shares, best
@@ -268,3 +268,14 @@ def test_a_coarser_law_keeps_mass_and_mean():
     assert sum(p for _, p in few) == pytest.approx(1)
     assert sum(v * p for v, p in few) == pytest.approx(sum(v * p for v, p in law))
     assert coarsened(LAW) == LAW
+
+
+def test_spread_moves_end_everybody_at_every_shift():
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        moves = drawn_moves(rng, 5)
+        for shift in range(4):
+            fine = complete(spread(moves, 4, shift, 5), 17)
+            assert len(fine) == len(moves)
+            assert sum(m.share for m in fine if m.cap == 17) == pytest.approx(1)
+            assert all(m.cap in (17, 1 + shift, 5 + shift, 9 + shift, 13 + shift) for m in fine)
