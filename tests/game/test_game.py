@@ -9,6 +9,7 @@ from ratiolab.game import Game, check, deterministic_value, randomised_value
 from ratiolab.game.certificate import read_certificates, write_certificates
 from ratiolab.game.checker import CheckError
 from ratiolab.game.configurations import arena
+from ratiolab.game.exact_solve import solve_exactly
 from ratiolab.game.table import games, read_rows, row_of, write_rows
 from ratiolab.game.table import rows as compute
 from ratiolab.game.tree import tree
@@ -170,3 +171,12 @@ def test_the_stored_table_holds_the_games_of_the_table_and_small_ones_come_out_a
     assert list(stored) == list(games())
     for game in [game for game in stored if stored[game].configurations < 100][:12]:
         assert row_of(game) == stored[game]
+
+
+def test_a_matrix_game_is_solved_in_fractions():
+    # matching pennies with payoffs 1, 0 and 0, 2: rows 2/3, 1/3, columns 2/3, 1/3, value 2/3
+    matrix = [[Fraction(1), Fraction(0)], [Fraction(0), Fraction(2)]]
+    found = solve_exactly(matrix, [0.66, 0.34], [0.66, 0.34])
+    assert found.value == Fraction(2, 3)
+    assert found.mixture == found.shares == [Fraction(2, 3), Fraction(1, 3)]
+    assert solve_exactly(matrix, [1.0, 0.0], [1.0, 0.0]) is None

@@ -121,3 +121,13 @@ def test_a_table_of_verdicts_says_when_one_is_not_expected() -> None:
     html = VerdictTable([ClaimReport(report.claim, result, 0.0)])._repr_html_()
     assert "(expected holds)" in html
     assert "a &lt; b &amp; c" in html
+
+
+def test_intervals_of_section_5_1_are_sorted_and_begin_above_one() -> None:
+    for ax, draws in zip(drawn("section 5.1").axes, (20, 80), strict=True):
+        low, high = ends(ax, "certified")
+        assert len(low) == draws
+        assert (np.diff(low) >= 0).all()
+        assert (low > 1).all()
+        assert (low < high).all()
+        assert np.allclose(line(ax, "certified")[1], low)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from ratiolab.model import FormatError, Instance, write_instance
+from ratiolab.model import FormatError, Instance, Schedule, write_instance
 from ratiolab.papers import experiments
 from ratiolab.studies import Cell, read_study
-from ratiolab.studies.tasks.optimum import optimum
+from ratiolab.studies.tasks.optimum import held_back, optimum
 
 SMALL = """
 [study]
@@ -171,3 +171,12 @@ def test_rows_of_a_cell_are_exact() -> None:
     assert [row["policy"] for row in rows] == ["mc-sf", "svf"]
     for row in rows:
         assert row["opt_lower"] == row["opt_upper"] <= row["total_latency"]
+
+
+def test_a_request_is_held_back_when_it_fits_to_its_end_and_waits() -> None:
+    two = Instance("two", 5, [0, 0], [1, 1], [2, 3])
+    # started together they would hold 3 + 3 at time 2; a round apart 3 + 2
+    assert held_back(Schedule.from_starts(two, [0, 1])) == 0
+    assert held_back(Schedule.from_starts(two, [0, 2])) == 1 / 2
+    roomy = two.replace(memory=9)
+    assert held_back(Schedule.from_starts(roomy, [0, 1])) == 1 / 2
