@@ -106,8 +106,8 @@ ROWS = {
         200_000,
         f"evaluate LOG {SERVER} --policies {THREE}",
     ),
-    "solve-12": Row("solve, cold", "3 s", 12, "solve INSTANCE", cold=True),
-    "solve-20": Row("solve, cold", "8 s", 20, "solve INSTANCE", cold=True),
+    "solve-12": Row("solve, cold", "3 s", 12, "solve MODEL", cold=True),
+    "solve-20": Row("solve, cold", "8 s", 20, "solve MODEL", cold=True),
     "solve-2000": Row("solve, cold", "10 s", 2_000, "solve INSTANCE", cold=True),
     "search": Row(
         "evaluate --search 1, cold",
@@ -142,8 +142,11 @@ def prepared(row: Row, folder: Path) -> Iterator[str]:
         if word == "LOG":
             log(folder / "log.csv", row.requests)
             yield str(folder / "log.csv")
-        elif word == "INSTANCE":
+        elif word in ("INSTANCE", "MODEL"):
             instance = generate("uniform", seed=1, n=row.requests)
+            if word == "MODEL":
+                sizes = {"n_least": row.requests, "n_most": row.requests}
+                instance = generate("jaillet-model-1", seed=1, **sizes)
             write_instance(instance, folder / "instance.json")
             yield str(folder / "instance.json")
         else:
