@@ -47,11 +47,14 @@ class Words(TypedDict, total=False):
 
 
 def looks(labels: Sequence[str]) -> dict[str, Look]:
-    """Return a colour, a marker and a line for each label, the same in all panels of a page."""
+    """Return a colour, a marker and a line for each label, the same in all panels of a page.
+
+    When the colours begin again, each has the next marker.
+    """
     return {
         label: {
             "color": COLOURS[i % len(COLOURS)],
-            "marker": MARKERS[i % len(MARKERS)],
+            "marker": MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
             "ls": STYLES[i % len(STYLES)],
             "zorder": 2 + 0.1 * (i % len(STYLES)),
         }
