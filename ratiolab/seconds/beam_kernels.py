@@ -367,7 +367,7 @@ def beam(timed, guide, taste, pool, front, log, most):  # type: ignore[no-untype
             x = layer[0]
             count -= 1
             layer[0] = layer[count]
-            sift(pool, layer, count, np.int64(0))
+            sift(pool, layer, count, np.int64(0))  # compiled once
             same = kept == taste.states or starts_of[pool.whole[x, STARTED]] > max(
                 1, taste.states // 3 - 1
             )

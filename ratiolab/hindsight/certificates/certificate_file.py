@@ -1,6 +1,5 @@
 """The file format of certificates, a model for each kind of proof."""
 
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, RootModel
@@ -96,10 +95,8 @@ class _ValueFile(ProofFile):
     """D times the Lagrangian bound."""
 
 
-class StepDualsFile(_ValueFile):
-    """A bound that duals of memory prove, constant over runs of times."""
-
-    kind: Literal["steps"]
+class _StepsFile(_ValueFile):
+    kind: str
     begin: int
     """No time up to this one has a dual."""
     ends: Integers
@@ -107,54 +104,71 @@ class StepDualsFile(_ValueFile):
     token: Integers
     """D times the dual of a token, a value for each run."""
 
+
+class StepDualsFile(_StepsFile):
+    """A bound that duals of memory prove, constant over runs of times."""
+
+    kind: Literal["steps"]
+
     def certificate(self) -> GrowthCertificate:
         """Return the claim of the file; ValueError unless there is a dual for each run."""
-        if len(self.ends) != len(self.token):
-            wanted = f"{len(self.ends)} numbers, as ends does, not {len(self.token)}"
-            raise ValueError(f"token must hold {wanted}")
+        _require_duals(self)
         duals = GrowthDuals(self.denominator, self.begin, self.ends, self.token)
         return GrowthCertificate(self.instance, self.digest, self.bound, self.value, duals)
 
 
-class GrowthDualsFile(StepDualsFile):
-    """A bound that duals of memory and of growth rows prove, constant over runs of times."""
-
-    kind: Literal["growth"]  # type: ignore[assignment]
+class _GrowthFile(_StepsFile):
     rows: Annotated[tuple[GrowthRow, ...], _FROM_LIST, FailFast()]
     """Of each growth row m0 and w."""
     growth: Annotated[tuple[Integers, ...], _FROM_LIST, FailFast()]
     """Of each growth row D times its dual, a value for each run."""
+
+    @property
+    def duals(self) -> GrowthDuals:
+        """Return the duals."""
+        runs = self.denominator, self.begin, self.ends, self.token
+        return GrowthDuals(*runs, self.rows, self.growth)
+
+
+class GrowthDualsFile(_GrowthFile):
+    """A bound that duals of memory and of growth rows prove, constant over runs of times."""
+
+    kind: Literal["growth"]
 
     def certificate(self) -> GrowthCertificate:
         """Return the claim of the file; ValueError unless there is a dual for each row and run."""
         wanted = [len(self.ends)] * len(self.rows)
         if [len(row) for row in self.growth] != wanted:
             raise ValueError(f"growth must hold {len(self.ends)} numbers for each of the rows")
-        claim = super().certificate()
-        return replace(claim, duals=replace(claim.duals, rows=self.rows, growth=self.growth))
+        _require_duals(self)
+        return GrowthCertificate(self.instance, self.digest, self.bound, self.value, self.duals)
 
 
-class PromiseFile(GrowthDualsFile):
+def _require_duals(file: _StepsFile) -> None:
+    """Raise `ValueError` unless there is a dual of memory for each run."""
+    if len(file.ends) != len(file.token):
+        wanted = f"{len(file.ends)} numbers, as ends does, not {len(file.token)}"
+        raise ValueError(f"token must hold {wanted}")
+
+
+class PromiseFile(_GrowthFile):
     """A bound on weighted latency, or on the weight served in time, that duals prove.
 
     The bound of kind "goodput" is an upper bound: no schedule serves more weight in time.
     """
 
-    kind: Literal["weighted", "goodput"]  # type: ignore[assignment]
+    kind: Literal["weighted", "goodput"]
 
-    def certificate(self) -> PromiseCertificate:  # type: ignore[override]
+    def certificate(self) -> PromiseCertificate:
         """Return the claim of the file; the checker looks at the numbers of duals."""
-        duals = (self.denominator, self.begin, self.ends, self.token, self.rows, self.growth)
-        claim = (self.instance, self.digest, self.bound, self.kind)
-        return PromiseCertificate(*claim, self.value, GrowthDuals(*duals))
+        claim = self.instance, self.digest, self.bound, self.kind
+        return PromiseCertificate(*claim, self.value, self.duals)
 
 
-class DualsFile(_ValueFile):
-    """A bound that duals of memory and cuts prove."""
-
+class _DualsFile(_ValueFile):
     nouns: ClassVar[dict[str, str]] = {"tables": "table {}:", "cuts": "cut {}:"}
 
-    kind: Literal["prices"]
+    kind: str
     memory: Integers
     """D times the duals of the memory rows at times 1..T."""
     tables: Annotated[list[TableRow], FailFast()]
@@ -169,15 +183,21 @@ class DualsFile(_ValueFile):
         tables = (Table(c, tuple(zip(r[::3], r[1::3], r[2::3], strict=True))) for c, r in rows)
         return Duals(self.denominator, self.memory, tuple(tables), self.cuts)
 
+
+class DualsFile(_DualsFile):
+    """A bound that duals of memory and cuts prove."""
+
+    kind: Literal["prices"]
+
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
         return DualCertificate(self.instance, self.digest, self.bound, self.value, self.duals)
 
 
-class PathsFile(DualsFile):
+class PathsFile(_DualsFile):
     """A bound that backward labelling passes prove, under duals and multipliers."""
 
-    kind: Literal["paths-back", "paths-merged"]  # type: ignore[assignment]
+    kind: Literal["paths-back", "paths-merged"]
     unit: int
     """U: multipliers are this many times what they stand for."""
     multipliers: Integers

@@ -94,10 +94,7 @@ def growth_bounds(
     began = time.perf_counter()
     problem = Problem.of(instance, instance.memory, (growth_row(instance),), room)
     fluid, width = fluid_duals(instance, room)
-    level = Level(problem, width)
-    starts = [np.outer(share, fluid) for share in np.eye(2)]
-    values = [level.value(start)[0] for start in starts]
-    duals, best = starts[int(np.argmax(values))], max(values)
+    duals, best = _best(problem, _each_row(problem, fluid), width)
     if seconds is not None:
         yield certified(given, problem, duals, width)
         seconds = max(0.0, seconds - (time.perf_counter() - began))
@@ -114,6 +111,18 @@ def growth_bounds(
         if seconds is not None:
             proving = time.perf_counter() - ended
             seconds -= ended - began + 2 * proving  # one is for the bound to come
+
+
+def _each_row(problem: Problem, fluid: FloatArray) -> list[FloatArray]:
+    """Return these prices on each row alone."""
+    return [np.outer(share, fluid) for share in np.eye(1 + len(problem.tokens))]
+
+
+def _best(problem: Problem, starts: list[FloatArray], width: int) -> tuple[FloatArray, float]:
+    """Return the prices whose bound is largest, and that bound."""
+    level = Level(problem, width)
+    values = [level.value(start)[0] for start in starts]
+    return starts[int(np.argmax(values))], max(values)
 
 
 def growth_row(instance: Instance) -> tuple[int, int]:
@@ -170,14 +179,26 @@ def certified(
     given: Instance | Fleet, problem: Problem, duals: FloatArray, width: int
 ) -> GrowthCertificate:
     """Return a certificate of the bound that duals prove once they are rounded to integers."""
+    value, proof, replicas = _in_integers(given, problem, duals, width)
+    claim = given.name, given.digest, -(-value // proof.denominator)
+    return GrowthCertificate(*claim, value, proof, replicas=replicas)
+
+
+def _in_integers(
+    given: Instance | Fleet,
+    problem: Problem,
+    duals: FloatArray,
+    width: int,
+    objective: Objective | None = None,
+) -> tuple[int, GrowthDuals, int]:
+    """Return the value that rounded duals prove, these duals, and the number of replicas."""
     instance, memories = memories_of(given)
     horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
     whole, unit = rounded(duals, problem, horizon)
     rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
-    value = exact_value(instance, whole, unit, width, rows, sum(memories))
+    value = exact_value(instance, whole, unit, width, rows, sum(memories), objective)
     proof = in_runs(whole, width, int(instance.arrival.min()), unit, rows)
-    claim = given.name, given.digest, -(-value // unit)
-    return GrowthCertificate(*claim, value, proof, replicas=len(memories))
+    return value, proof, len(memories)
 
 
 def exact_value(
@@ -268,8 +289,8 @@ def promised_bounds(
     problem = Problem.of(instance, instance.memory, rows, room, objective)
     worth = None if objective.dropping else objective.slope
     fluid, width = fluid_duals(instance, room, weight=worth)
-    duals, best = _first(problem, objective, instance, fluid, width)
-    yield _certified(given, objective, problem, duals, width)
+    duals, best = _best(problem, _first(problem, fluid, dropping=objective.dropping), width)
+    yield _promised(given, objective, problem, duals, width)
     for share in PROMISED_SHARES:
         began = time.perf_counter()
         limit = None if seconds is None else share * seconds
@@ -277,7 +298,7 @@ def promised_bounds(
         reached, value = ascend(problem, duals, width, steps, limit)
         if value > best:
             duals, best = reached, value
-            yield _certified(given, objective, problem, duals, width)
+            yield _promised(given, objective, problem, duals, width)
         if seconds is not None:
             seconds = max(0.0, seconds - (time.perf_counter() - began))
 
@@ -296,35 +317,24 @@ def alone(given: Instance | Fleet, objective: Objective) -> PromiseCertificate:
     return PromiseCertificate(*named, value, none, replicas=replicas)
 
 
-def _first(
-    problem: Problem, objective: Objective, instance: Instance, fluid: FloatArray, width: int
-) -> tuple[FloatArray, float]:
-    """Return the prices to begin with, and the bound that they give."""
+def _first(problem: Problem, fluid: FloatArray, *, dropping: bool) -> list[FloatArray]:
+    """Return the prices that an ascent for an objective may begin with."""
+    if not dropping:
+        return _each_row(problem, fluid)
     none = np.zeros((1 + len(problem.tokens), len(fluid)))
-    if objective.dropping:
-        reachable = objective.last >= instance.arrival
-        worth = (objective.late / instance.volume)[reachable]
-        prices = np.quantile(worth, QUANTILES) if len(worth) else np.zeros(1)
-        starts = [none, *(none + price for price in prices)]
-    else:
-        starts = [np.outer(share, fluid) for share in np.eye(len(none))]
-    level = Level(problem, width)
-    values = [level.value(start)[0] for start in starts]
-    return starts[int(np.argmax(values))], max(values)
+    reachable = problem.last >= problem.arrival
+    worth = (problem.late / volume(problem.prompt, problem.output))[reachable]
+    prices = np.quantile(worth, QUANTILES) if len(worth) else np.zeros(1)
+    return [none, *(none + price for price in prices)]
 
 
-def _certified(
+def _promised(
     given: Instance | Fleet, objective: Objective, problem: Problem, duals: FloatArray, width: int
 ) -> PromiseCertificate:
-    """Return the bound that these duals prove, exactly, as a certificate."""
-    instance, replicas = replicas_of(given)
+    """Return a certificate of the bound on an objective that duals prove once they are rounded."""
     assert objective.name != "total"
-    horizon = duals.shape[1] * width + int(instance.output.max()) + int(problem.arrival.max())
-    whole, unit = rounded(duals, problem, horizon)
-    rows = [(int(m), int(w)) for m, w in zip(problem.tokens, problem.rounds, strict=True)]
-    value = exact_value(instance, whole, unit, width, rows, replicas * instance.memory, objective)
-    cost = -(-value // unit)
+    value, proof, replicas = _in_integers(given, problem, duals, width, objective)
+    cost = -(-value // proof.denominator)
     bound = objective.of_cost(max(0, cost) if objective.dropping else cost)
-    proof = in_runs(whole, width, int(instance.arrival.min()), unit, rows)
     claim = given.name, given.digest, bound, objective.name
     return PromiseCertificate(*claim, value, proof, replicas=replicas)

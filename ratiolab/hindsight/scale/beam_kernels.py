@@ -258,7 +258,7 @@ def advance(beam, guide, knobs, room, width, budget):  # type: ignore[no-untyped
                 size -= 1
                 heap[0] = heap[size]
                 if kept < width and generation <= MOST_GENERATIONS:
-                    sift(heap, size, np.int64(0))
+                    sift(heap, size, np.int64(0))  # int64 as elsewhere: compiled once
                     if is_new(beam, child):
                         kept += 1
                         count[EXPANDED] += 1
