@@ -37,7 +37,6 @@ class LabellingParams:
         promise; restricted diagrams promise a little too much.
     paths : relaxed schedules that a sweep returns, the cheapest.
     last : a round is the last if less time is left than this multiple of the next round's.
-    probe : part of the time that is left which the first sweep of an iteration may take.
     safe : part of the time that is left which the last relaxed diagram aims at.
     """
 
@@ -55,7 +54,6 @@ class LabellingParams:
     near: float = 0.1
     paths: int = 12
     last: float = 2.0
-    probe: float = 0.25
     safe: float = 0.9
 
 

@@ -103,7 +103,7 @@ def refuses_more_than_the_relaxation(seed: int) -> None:
     instance, proven, weights, multipliers = drawn(seed)
     prices, optimum = Prices(weights, multipliers, proven), least_latency(instance)
     dssr = Dssr(prices, optimum + 2, lambda: False, NARROW.labelling)
-    assert dssr.exact(0, 10**6, 0.0, lambda: False)
+    assert dssr.exact(0, 10**6, 0.0)
     for width in (1, 2):
         claim = replace(dssr.certificate(), bound=dssr.bound + 1, width=width)
         with pytest.raises(CertificateError, match="a path costs"):

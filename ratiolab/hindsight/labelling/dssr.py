@@ -79,13 +79,10 @@ class Dssr:
         """Return whether no relaxed schedule is left within the limit, or the cheapest is one."""
         return self.schedule is not None or self.bound >= self.prices.latency(self.limit + 1)
 
-    def exact(self, critical: int, width: int, floor: float, deadline: Callable[[], bool]) -> bool:
+    def exact(self, critical: int, width: int, floor: float) -> bool:
         """Sweep with a larger critical set; return whether the sweep came to its end.
 
-        Parameters
-        ----------
-        floor : latency; the sweep ends once it can prove no more.
-        deadline : ends the sweep, too.
+        It also ends once it can prove no more than the latency ``floor``.
         """
         guide: CompletionBounds | None = None
         if self.last is not None:
@@ -94,18 +91,17 @@ class Dssr:
             if guide is None:
                 return False
         least = int(floor * self.prices.potentials.unit) - self.prices.base
-        return self._sweep(critical, width, "lower", deadline, guide, min(least, self.limit))
+        return self._sweep(critical, width, "lower", guide, min(least, self.limit))
 
     def relaxed(self, width: int, pace: Callable[[int, int], int] | None) -> bool:
         """Sweep with merged labels, as the only sweep; return whether it came to its end."""
-        return self._sweep(0, width, "merge", self.stop, pace=pace)
+        return self._sweep(0, width, "merge", pace=pace)
 
     def _sweep(
         self,
         critical: int,
         width: int,
         overflow: Overflow,
-        stop: Callable[[], bool],
         guide: CompletionBounds | None = None,
         floor: int = -NEVER,
         pace: Callable[[int, int], int] | None = None,
@@ -118,7 +114,7 @@ class Dssr:
             floor=floor,
             pace=pace,
             params=self.params,
-            stop=stop,
+            stop=self.stop,
         )
         if found is None:
             return False

@@ -137,9 +137,8 @@ class Loop:
         if prices is None:
             best, prices = self.multipliers.best, self.multipliers.prices()
             floor = max(self.bound, best - params.near * (upper - best))
-        dssr, least = Dssr(prices, upper, around.stop, params), (1 - params.probe) * around.left()
-        deadline = lambda: around.stop() or around.left() < least  # noqa: E731
-        if not dssr.exact(0, width, floor, deadline):
+        dssr = Dssr(prices, upper, around.stop, params)
+        if not dssr.exact(0, width, floor):
             return False
         assert dssr.last is not None
         paths, critical, more = dssr.last.paths, 0, params.first_critical
@@ -148,7 +147,7 @@ class Loop:
             if not first:
                 around.search()
             critical, more = self._larger(critical, dssr.violations(), more), 2 * more
-            if not dssr.exact(critical, width, self.bound, around.stop):
+            if not dssr.exact(critical, width, self.bound):
                 break
             self._tell(dssr)
         if not self.ended:
