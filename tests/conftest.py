@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +19,7 @@ settings.load_profile("any machine")
 
 
 @pytest.fixture
-def ctrl_c() -> Iterator[None]:
+def ctrl_c():
     """Let this process, and those that it starts, hear Ctrl-C as under a terminal.
 
     A shell starts what it runs in the background with Ctrl-C ignored, and children inherit that.
@@ -31,7 +30,7 @@ def ctrl_c() -> Iterator[None]:
 
 
 @pytest.fixture
-def start(ctrl_c: None) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+def start(ctrl_c):
     """Start processes, each the head of a group of its own, which ends with the test."""
     processes: list[subprocess.Popen[bytes]] = []
 

@@ -78,7 +78,7 @@ HOLDS, DRIFTS = BOUND | {"value": "7/6"}, BOUND | {"value": "1"}
 
 
 @pytest.mark.long
-def test_the_action_marks_every_entry_that_fails_and_judges_all_files(tmp_path: Path) -> None:
+def test_the_action_marks_every_entry_that_fails_and_judges_all_files(tmp_path):
     write_instance(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), tmp_path / "ec1.json")
     gone = {"kind": "ratio", "instance": "none.json", "policy": "fcfs", "value": 1}
     first = baseline(tmp_path, "my pins.json", DRIFTS, {"kind": "odd"}, gone, HOLDS)
@@ -99,7 +99,7 @@ def test_the_action_marks_every_entry_that_fails_and_judges_all_files(tmp_path: 
 
 
 @pytest.mark.long
-def test_what_holds_is_no_failure_and_inputs_reach_pip(tmp_path: Path) -> None:
+def test_what_holds_is_no_failure_and_inputs_reach_pip(tmp_path):
     only = baseline(tmp_path, "b.json", HOLDS)
     asked = {"baseline": only, "install": "ratiolab==1.0", "extra-install": "-e ."}
     asked["allow-policy-files"] = "true"
@@ -109,7 +109,7 @@ def test_what_holds_is_no_failure_and_inputs_reach_pip(tmp_path: Path) -> None:
     assert "<ratiolab==1.0>\n<-e>\n<.>" in (tmp_path / "pip.txt").read_text()
 
 
-def test_every_input_is_described_and_used() -> None:
+def test_every_input_is_described_and_used():
     text = (ROOT / "action.yml").read_text()
     for name, about in ACTION["inputs"].items():
         assert about["description"].endswith((".", ").")), name

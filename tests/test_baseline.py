@@ -30,9 +30,7 @@ def pinned(policy: str) -> dict[str, Any]:
     return {"kind": "ratio", "instance": "ec1.json", "policy": policy}
 
 
-def test_a_policy_file_is_run_only_when_that_is_allowed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_policy_file_is_run_only_when_that_is_allowed(tmp_path, capsys):
     (tmp_path / "policy.py").write_text(POLICY)
     baseline = write(tmp_path, [pinned("policy.py:Mine")])
     assert ended_with("check", baseline, "--update") == 1
@@ -43,7 +41,7 @@ def test_a_policy_file_is_run_only_when_that_is_allowed(
 
 
 @pytest.mark.parametrize("place", ["{folder}/policy.py:Mine", "../policy.py:Mine"])
-def test_a_policy_file_stands_below_the_baseline(place: str, tmp_path: Path) -> None:
+def test_a_policy_file_stands_below_the_baseline(place, tmp_path):
     (tmp_path / "policy.py").write_text(POLICY)
     folder = tmp_path / "below"
     folder.mkdir()
@@ -53,7 +51,7 @@ def test_a_policy_file_stands_below_the_baseline(place: str, tmp_path: Path) -> 
     assert not (tmp_path / "was-run").exists()
 
 
-def test_a_tolerance_is_relative_also_for_small_values(tmp_path: Path) -> None:
+def test_a_tolerance_is_relative_also_for_small_values(tmp_path):
     (entry,) = read_baseline(
         write(tmp_path, [{"kind": "rayleigh", "upper": 2, "value": 1e-12, "tolerance": 0.01}])
     )
@@ -65,9 +63,7 @@ def at_most(policy: str, **more: Any) -> dict[str, Any]:
     return {"kind": "ratio-at-most", "instance": "ec1.json", "policy": policy, **more}
 
 
-def test_an_improvement_never_fails_and_update_tightens(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_improvement_never_fails_and_update_tightens(tmp_path, capsys):
     baseline = write(tmp_path, [at_most("mc-sf", value="3/2"), at_most("mc-sf", value="9/10")])
     good, bad = read_baseline(baseline)
     assert good.drift(good.compute(tmp_path)) is None
@@ -80,9 +76,7 @@ def test_an_improvement_never_fails_and_update_tightens(
     capsys.readouterr()
 
 
-def test_update_prints_every_value_that_it_changes_old_and_new(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_update_prints_every_value_that_it_changes_old_and_new(tmp_path, capsys):
     entries = [at_most("mc-sf", value="3/2"), pinned("mc-sf") | {"value": {"cost": "13"}}]
     baseline = write(tmp_path, [*entries, at_most("fcfs", value="5")])
     assert ended_with("check", baseline, "--update") == 0
@@ -97,9 +91,7 @@ def test_update_prints_every_value_that_it_changes_old_and_new(
     assert "updated: 0 values changed" in capsys.readouterr().out
 
 
-def test_the_bound_of_a_theorem_is_pinned_and_no_update_moves_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_bound_of_a_theorem_is_pinned_and_no_update_moves_it(tmp_path, capsys):
     baseline = write(tmp_path, [])
     baseline.unlink()
     words = ["ratio-at-most", "instance=ec1.json", "policy=mc-sf"]
@@ -126,14 +118,12 @@ def test_the_bound_of_a_theorem_is_pinned_and_no_update_moves_it(
     assert baseline.read_text() == broken
 
 
-def test_an_entry_without_a_value_pins_nothing_and_fails(tmp_path: Path) -> None:
+def test_an_entry_without_a_value_pins_nothing_and_fails(tmp_path):
     for entry in read_baseline(write(tmp_path, [at_most("mc-sf"), at_most("fcfs", value="x")])):
         assert entry.drift(entry.compute(tmp_path)) is not None
 
 
-def test_all_entries_are_judged_when_one_cannot_be(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_entries_are_judged_when_one_cannot_be(tmp_path, capsys, monkeypatch):
     gone = pinned("fcfs") | {"instance": "gone.json"}
     bound = {"kind": "bound", "name": "chen2025/theorem-7", "lower": 1, "upper": 4}
     baseline = write(tmp_path, [gone, bound | {"value": "1"}, bound | {"value": "7/6"}])
@@ -156,16 +146,12 @@ def test_all_entries_are_judged_when_one_cannot_be(
     ],
     ids=str,
 )
-def test_an_entry_that_asks_for_too_much_is_refused_at_once(
-    entry: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_entry_that_asks_for_too_much_is_refused_at_once(entry, tmp_path, capsys):
     assert ended_with("check", write(tmp_path, [entry | {"value": 1}])) == 1
     assert "entry 0: cannot be read: " in capsys.readouterr().out
 
 
-def test_entries_are_added_listed_and_explained(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_entries_are_added_listed_and_explained(tmp_path, capsys):
     baseline = write(tmp_path, [])
     baseline.unlink()
     words = ["instance=ec1.json", "policy=mc-sf", "runs=1"]

@@ -4,7 +4,6 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ certify_module = importlib.import_module("ratiolab.hindsight.certificates.certif
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def checkout(tmp_path, monkeypatch):
     """Write the files of the examples, and let the papers be found there, too."""
     for name, content in FILES.items():
         path = tmp_path / name
@@ -58,14 +57,14 @@ def _forget() -> None:
         del sys.modules[module]
 
 
-def test_the_policy_is_lawful(checkout: Path) -> None:
+def test_the_policy_is_lawful(checkout):
     path = "ratiolab/online/policies/lcfs.py"
     policy = ratiolab.make_policy(f"{checkout / path}:LCFS")
     for seed in range(3):
         assert_lawful(policy, generate("uniform", seed, n=6, memory=12, upper=6))
 
 
-def test_the_layout_reads_a_log(checkout: Path, tmp_path: Path) -> None:
+def test_the_layout_reads_a_log(checkout, tmp_path):
     content = (checkout / "ratiolab/workloads/layouts/example_server.py").read_text()
     found: dict[str, Any] = {}
     exec(content, found)
@@ -78,9 +77,7 @@ def test_the_layout_reads_a_log(checkout: Path, tmp_path: Path) -> None:
     assert read.dropped == {"not served ('lost' 1)": 1}
 
 
-def test_the_lower_bound_holds_and_its_certificate_is_checked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_lower_bound_holds_and_its_certificate_is_checked(monkeypatch):
     found = dict(vars(bounds))
     exec(BOUND, found)
     bound = found["prefix_volumes"]
@@ -95,13 +92,13 @@ def test_the_lower_bound_holds_and_its_certificate_is_checked(
     assert bound(equal).value == tiny_optimum(equal).latency == 1 + 2 + 3 + 4
 
 
-def test_the_bound_has_a_value() -> None:
+def test_the_bound_has_a_value():
     (entry,) = ENTRY
     bound = eval(entry, vars(bound_catalogue))
     assert bound.expression(1, 4, 0) == 4
 
 
-def test_the_claim_gets_its_verdict_and_the_control_another(checkout: Path) -> None:
+def test_the_claim_gets_its_verdict_and_the_control_another(checkout):
     result = CliRunner().invoke(app, ["claims", "example2026/theorem-1"])
     assert result.exit_code == 0, result.output
     (claim,) = ratiolab.claims(paper="example2026")
@@ -109,7 +106,7 @@ def test_the_claim_gets_its_verdict_and_the_control_another(checkout: Path) -> N
 
 
 @pytest.fixture
-def outside(tmp_path: Path) -> Iterator[Path]:
+def outside(tmp_path):
     """Write the files of the paper and the claim into a folder outside the package."""
     for name, content in FILES.items():
         if "/example2026/" in name and "/experiments/" not in name:
@@ -121,7 +118,7 @@ def outside(tmp_path: Path) -> Iterator[Path]:
     _forget()
 
 
-def test_the_same_files_are_a_paper_outside_the_package(outside: Path) -> None:
+def test_the_same_files_are_a_paper_outside_the_package(outside):
     page = outside.parent / "verdicts.md"
     words = ["claims", "--path", str(outside), "--page", str(page), "--json"]
     result = CliRunner().invoke(app, words)
@@ -137,7 +134,7 @@ def test_the_same_files_are_a_paper_outside_the_package(outside: Path) -> None:
     assert {"chen2025", "example2026"} <= set(papers())
 
 
-def test_claims_of_a_paper_may_be_a_folder_of_modules(outside: Path) -> None:
+def test_claims_of_a_paper_may_be_a_folder_of_modules(outside):
     (outside / "claims").mkdir()
     (outside / "claims.py").rename(outside / "claims/theorem_1.py")
     (outside / "claims/__init__.py").write_text("")
@@ -146,7 +143,7 @@ def test_claims_of_a_paper_may_be_a_folder_of_modules(outside: Path) -> None:
     assert [claim["id"] for claim in found["claims"]] == ["example2026/theorem-1"]
 
 
-def test_a_control_that_gets_the_verdict_of_the_claim_is_told(outside: Path) -> None:
+def test_a_control_that_gets_the_verdict_of_the_claim_is_told(outside):
     file = outside / "claims.py"
     file.write_text(file.read_text().replace('control="a-max"', 'control="mc-sf"'))
     result = CliRunner().invoke(app, ["claims", "--path", str(outside)])
@@ -175,16 +172,14 @@ def test_a_mistake_in_a_paper_outside_is_one_line_with_its_place(
     assert "example2026" not in papers() or not ratiolab.claims("example2026")
 
 
-def test_a_key_of_the_package_is_not_taken_again(
-    outside: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_key_of_the_package_is_not_taken_again(outside, capsys):
     taken = outside.rename(outside.with_name("chen2025"))
     assert run(capsys, "claims", "--path", taken)[0] == 2
     assert run(capsys, "claims", "--path", outside)[0] == 2
     assert len(ratiolab.claims("chen2025")) > 40
 
 
-def test_a_recheck_says_what_was_verified(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_recheck_says_what_was_verified(capsys):
     code, out, _ = run(capsys, "claims", "--recheck", "chen2025/theorem-7-printed")
     assert code == 0
     statement, verdict, verified = out.splitlines()
@@ -196,7 +191,7 @@ def test_a_recheck_says_what_was_verified(capsys: pytest.CaptureFixture[str]) ->
     )
 
 
-def test_the_experiment_writes_its_page(checkout: Path) -> None:
+def test_the_experiment_writes_its_page(checkout):
     out = checkout / "results"
     command = ["reproduce", "example2026", "--workers", "1", "--out", str(out)]
     result = CliRunner().invoke(app, command)

@@ -23,24 +23,24 @@ ARCHITECTURE = (ROOT / "docs/architecture.md").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_leads_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_every_dotted_name_exists(page: Path) -> None:
+def test_every_dotted_name_exists(page):
     for name in re.findall(r"`(ratiolab(?:\.\w+)+)`", page.read_text()):
         module, _, attribute = name.rpartition(".")
         assert find_spec(name) or hasattr(__import__(module, fromlist=["_"]), attribute), name
 
 
 @pytest.mark.parametrize("page", DOCS, ids=IDS[2:])
-def test_every_example_gives_what_stands_below_it(page: Path) -> None:
+def test_every_example_gives_what_stands_below_it(page):
     assert doctest.testfile(str(page), module_relative=False).failed == 0
 
 
-def test_the_assertion_of_the_tutorial_holds() -> None:
+def test_the_assertion_of_the_tutorial_holds():
     page = (ROOT / "docs/tutorials/ratio_in_ci.md").read_text()
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict[str, Any] = {}
@@ -48,13 +48,13 @@ def test_the_assertion_of_the_tutorial_holds() -> None:
     names["test_mc_sf_stays_within_its_bound"](assert_ratio_at_most)
 
 
-def test_every_page_of_the_site_is_in_a_list_of_contents() -> None:
+def test_every_page_of_the_site_is_in_a_list_of_contents():
     index = (ROOT / "docs/index.md").read_text()
     pages = [str(page.relative_to(ROOT / "docs"))[:-3] for page in DOCS]
     assert [page for page in pages if page not in ("README", "index") and page not in index] == []
 
 
-def test_every_file_and_function_of_the_architecture_exists() -> None:
+def test_every_file_and_function_of_the_architecture_exists():
     named = re.findall(r"`((?!ratiolab/|docs/|tests/)(?:\w+/)+\w+\.py)(?:: (\w+))?`", ARCHITECTURE)
     assert len(named) > 30
     for path, function in named:
@@ -66,7 +66,7 @@ def test_every_file_and_function_of_the_architecture_exists() -> None:
             assert (inside / name).exists(), f"{folder}/{name}"
 
 
-def test_the_core_can_be_read_and_every_module_has_its_place() -> None:
+def test_the_core_can_be_read_and_every_module_has_its_place():
     core, rest = (
         [path for row in table for path in reading.modules(row)] for table in reading.tables()
     )
@@ -75,7 +75,7 @@ def test_the_core_can_be_read_and_every_module_has_its_place() -> None:
     assert sorted(core + rest) == sorted(package)
 
 
-def test_the_layers_are_those_that_are_enforced() -> None:
+def test_the_layers_are_those_that_are_enforced():
     block = re.findall(r"<!-- layers -->\n```\n(.*?)```", ARCHITECTURE, re.DOTALL)[0]
     drawn = [set(re.split(r"  +", line)[0].split(", ")) for line in block.splitlines()]
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
@@ -83,7 +83,7 @@ def test_the_layers_are_those_that_are_enforced() -> None:
     assert drawn == [set(re.findall(r"ratiolab\.(\w+)", layer)) for layer in layers]
 
 
-def test_the_glossary_defines_each_term_once() -> None:
+def test_the_glossary_defines_each_term_once():
     glossary = (ROOT / "docs/glossary.md").read_text()
     terms = re.findall(r"^\*\*(.+?)\.\*\*|^\*\*(.+?)\*\* \(", glossary, re.M)
     words = [(a or b).lower() for a, b in terms]
@@ -91,7 +91,7 @@ def test_the_glossary_defines_each_term_once() -> None:
     assert len(words) == len(set(words))
 
 
-def test_the_workflow_and_the_issue_forms_are_well_formed() -> None:
+def test_the_workflow_and_the_issue_forms_are_well_formed():
     yaml = pytest.importorskip("yaml")
     workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
     assert ".ci/run" in [step.get("run") for step in workflow["jobs"]["checks"]["steps"]]
@@ -101,9 +101,7 @@ def test_the_workflow_and_the_issue_forms_are_well_formed() -> None:
         assert all({"type", "attributes"} <= set(field) for field in form["body"]), path.name
 
 
-def test_the_code_of_the_front_page_prints_what_it_says(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_code_of_the_front_page_prints_what_it_says(capsys):
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/index.md").read_text(), re.DOTALL)
     exec(example, {})
     told = re.findall(r"# ([\d. ]+)", example)
@@ -111,7 +109,7 @@ def test_the_code_of_the_front_page_prints_what_it_says(
     assert capsys.readouterr().out.split("\n")[:-1] == [words.strip() for words in told]
 
 
-def test_every_author_of_the_citation_file_is_on_the_page() -> None:
+def test_every_author_of_the_citation_file_is_on_the_page():
     yaml = pytest.importorskip("yaml")
     page = (ROOT / "docs/cite.md").read_text()
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["references"]
@@ -121,7 +119,7 @@ def test_every_author_of_the_citation_file_is_on_the_page() -> None:
         assert " and ".join(names) in page
 
 
-def test_claims_are_split_by_paper_and_proofs_name_what_they_decide() -> None:
+def test_claims_are_split_by_paper_and_proofs_name_what_they_decide():
     findings = import_module("findings")
     index = (ROOT / "results/claims.md").read_text()
     pages = {p.stem: p.read_text() for p in (ROOT / "results/claims").glob("*.md")}
@@ -135,7 +133,7 @@ def test_claims_are_split_by_paper_and_proofs_name_what_they_decide() -> None:
     assert "- [chen2025/alpha-star](chen2025.md#chen2025alpha-star): " in linked
 
 
-def test_docstrings_are_brought_into_the_form_of_numpydoc() -> None:
+def test_docstrings_are_brought_into_the_form_of_numpydoc():
     numpydoc = import_module("docstrings").numpydoc
     brief = ["Parameters", "---", "n : how many.", "", "Raises", "---", "ValueError", "    if."]
     whole = ["Parameters", "---", "n", "    how many.", "", *brief[4:]]
@@ -146,7 +144,7 @@ def test_docstrings_are_brought_into_the_form_of_numpydoc() -> None:
     assert doctest.testmod(import_module("docstrings")).failed == 0
 
 
-def test_formulas_of_proofs_are_set_with_balanced_brackets_and_equal_powers() -> None:
+def test_formulas_of_proofs_are_set_with_balanced_brackets_and_equal_powers():
     mathematics = import_module("mathematics")
     assert doctest.testmod(mathematics).failed == 0
     assert mathematics.latex("4 a^2/3") == "4 a^{2}/3"  # the power ends before the slash

@@ -149,7 +149,7 @@ def arguments_of(command: str) -> tuple[list[str], Path | None]:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(tmp_path_factory):
     """Return a folder with all files that the examples name."""
     folder = tmp_path_factory.mktemp("reader")
     for name in ("instances/small", "instances/chen2025"):
@@ -175,7 +175,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _each_optimum_once() -> Iterator[None]:
+def _each_optimum_once():
     """Keep the optima that `compare` solves for: several examples share an instance."""
     module = import_module("ratiolab.ratio.compare")
     solve, known = module.solve, {}
@@ -191,20 +191,20 @@ def _each_optimum_once() -> Iterator[None]:
 
 
 @pytest.fixture
-def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(files, tmp_path, monkeypatch):
     """Go to a fresh copy of the files."""
     shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_commands_are_found_everywhere() -> None:
+def test_commands_are_found_everywhere():
     places = {place for place, text in TEXTS if list(commands_in(text))}
     assert {"README.md", "chen2025.md", "your_own.ipynb", "ratiolab/cli/app.py"} <= places
     assert len(COMMANDS) > 60
 
 
-def test_no_command_is_named_in_a_way_that_is_not_found() -> None:
+def test_no_command_is_named_in_a_way_that_is_not_found():
     names = "|".join(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
     for place, text in TEXTS:
         found = " ".join(commands_in(text))
@@ -212,7 +212,7 @@ def test_no_command_is_named_in_a_way_that_is_not_found() -> None:
             assert named in found, f"{place}: {named}"
 
 
-def test_every_script_that_a_page_names_is_there() -> None:
+def test_every_script_that_a_page_names_is_there():
     words = [found for _, text in TEXTS for found in re.findall(r"python ((?:\w+/)+\w+\.py)", text)]
     assert {"docs/build.py", "tests/benchmarks/bench_solve.py"} <= set(words)
     assert [word for word in words if not (ROOT / word).exists()] == []
@@ -226,7 +226,7 @@ def marked(command: str) -> Any:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", map(marked, COMMANDS))
-def test_the_command_works(command: str) -> None:
+def test_the_command_works(command):
     arguments, output = arguments_of(command)
     words = " ".join(arguments)
     short = any(words == use or (" " in use and words.startswith(use)) for use in SHORT)
@@ -273,7 +273,7 @@ def is_a_mention(arguments: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("words", ["reproduce nothing", "claims --wrong", "records fly", "fly"])
-def test_parsing_refuses_what_is_not_there(words: str) -> None:
+def test_parsing_refuses_what_is_not_there(words):
     with pytest.raises((AssertionError, RuntimeError, Exception)) as error:
         parse(words.split())
     assert words.split()[-1].lstrip("-") in str(error.value)

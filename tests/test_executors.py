@@ -58,23 +58,23 @@ def wait_for_answers(item: int, folder: Path, slots: int) -> int:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_this_machine_gives_the_answers_of_plain_calls(workers: int, tmp_path: Path) -> None:
+def test_this_machine_gives_the_answers_of_plain_calls(workers, tmp_path):
     obeys_the_contract(Local(workers), tmp_path)
 
 
-def test_an_error_ends_the_others_and_is_raised_as_it_is(tmp_path: Path) -> None:
+def test_an_error_ends_the_others_and_is_raised_as_it_is(tmp_path):
     with pytest.raises(ValueError, match="item 2 is wrong"):
         list(Local(2).unordered(fail_at_two, range(500), tmp_path))
 
 
 @pytest.mark.parametrize("interruptible", [False, True])
-def test_a_process_that_dies_is_one_sentence(interruptible: bool) -> None:
+def test_a_process_that_dies_is_one_sentence(interruptible):
     with pytest.raises(OSError, match="a worker process was killed, perhaps because the memory"):
         list(Local(2).unordered(end_the_process, [1, 2], interruptible=interruptible))
 
 
 @pytest.mark.parametrize("words", ["", "joblib", "dask=", "local=2", "tcp://host:1"])
-def test_other_words_are_refused(words: str) -> None:
+def test_other_words_are_refused(words):
     with pytest.raises(ValueError, match="must be local, dask or dask=ADDRESS"), opened(words):
         pass
 
@@ -104,7 +104,7 @@ def obeys_the_contract(executor: Executor, folder: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of the cluster about ports and workers that leave
-def test_a_dask_cluster_of_two_workers_obeys_the_same_contract(tmp_path: Path) -> None:
+def test_a_dask_cluster_of_two_workers_obeys_the_same_contract(tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra ratiolab[dask]")
     settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     with (
@@ -147,7 +147,7 @@ def in_thread(function: Callable[[], Any], group: str) -> tuple[Thread, list[Any
     return thread, answers
 
 
-def test_calls_in_threads_hear_ctrl_c_once_and_only_those_of_their_group() -> None:
+def test_calls_in_threads_hear_ctrl_c_once_and_only_those_of_their_group():
     """The first has no partial answer, the second has one, the third is of another group."""
     begun, over = [Event() for _ in range(3)], Event()
 

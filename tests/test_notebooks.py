@@ -40,7 +40,7 @@ def code(notebook: Any) -> list[str]:
 
 
 @pytest.fixture
-def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def kernel(tmp_path, monkeypatch):
     """A kernel of this very interpreter, whatever others are installed, that leaves no files."""
     folder = tmp_path / "kernels" / "python3"
     folder.mkdir(parents=True)
@@ -53,12 +53,12 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "python3"
 
 
-def test_the_notebooks_are_those_that_are_tested() -> None:
+def test_the_notebooks_are_those_that_are_tested():
     assert sorted(path.stem for path in FOLDER.glob("*.ipynb")) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_imports_public_names_alone(name: str) -> None:
+def test_a_notebook_imports_public_names_alone(name):
     modules = {"ratiolab", *(f"ratiolab.{each}" for each in MODULES)}
     for source in code(read(name)):
         for node in ast.walk(ast.parse(source)):
@@ -72,7 +72,7 @@ def test_a_notebook_imports_public_names_alone(name: str) -> None:
 
 @pytest.mark.notebooks
 @pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_runs_and_every_verdict_is_the_pinned_one(name: str, kernel: str) -> None:
+def test_a_notebook_runs_and_every_verdict_is_the_pinned_one(name, kernel):
     notebook = read(name)
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -91,14 +91,14 @@ def test_a_notebook_runs_and_every_verdict_is_the_pinned_one(name: str, kernel: 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_defines_nothing_and_loops_over_nothing(name: str) -> None:
+def test_a_notebook_defines_nothing_and_loops_over_nothing(name):
     for source in code(read(name)):
         for node in ast.walk(ast.parse(source)):
             assert not isinstance(node, DEFINITIONS + LOOPS), source
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_is_stored_whole_with_small_pictures_and_no_machine_path(name: str) -> None:
+def test_a_notebook_is_stored_whole_with_small_pictures_and_no_machine_path(name):
     text = (FOLDER / f"{name}.ipynb").read_text(encoding="utf-8")
     notebook = read(name)
     counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]

@@ -22,8 +22,6 @@ def built(monkeypatch: pytest.MonkeyPatch, url: str | None) -> dict[str, Any]:
     """Return what the build adds to the metadata."""
     pytest.importorskip("hatchling")
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     if url is None:
@@ -35,7 +33,7 @@ def built(monkeypatch: pytest.MonkeyPatch, url: str | None) -> dict[str, Any]:
     return metadata
 
 
-def test_a_release_has_urls_and_no_relative_link(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_has_urls_and_no_relative_link(monkeypatch):
     metadata = built(monkeypatch, "https://example.org/me/ratiolab/")
     text = metadata["readme"]["text"]
     links = re.findall(r"(!?)\[[^]]*\]\(([^)]+)\)", text)
@@ -49,7 +47,7 @@ def test_a_release_has_urls_and_no_relative_link(monkeypatch: pytest.MonkeyPatch
     assert metadata["urls"]["Issues"] == "https://example.org/me/ratiolab/issues"
 
 
-def test_the_metadata_is_complete() -> None:
+def test_the_metadata_is_complete():
     assert {"readme", "urls", "version"} == set(PROJECT["dynamic"])
     for field in ("description", "keywords", "classifiers", "license", "requires-python"):
         assert PROJECT[field]
@@ -60,14 +58,13 @@ def test_the_metadata_is_complete() -> None:
     assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text()
 
 
-def test_the_commit_is_that_of_the_checkout() -> None:
+def test_the_commit_is_that_of_the_checkout():
     told = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if told.returncode:
         pytest.skip("no checkout")
     found = version.commit()
-    assert found is not None
     assert told.stdout.startswith(found.removesuffix("-dirty"))
     assert len(found.removesuffix("-dirty")) >= 12
     assert found in version.made_by()

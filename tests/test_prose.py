@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / ".ci"))
 prose = import_module("prose")
 
 
-def test_no_sentence_breaks_a_rule() -> None:
+def test_no_sentence_breaks_a_rule():
     found = [
         f"{path.relative_to(ROOT)}:{line}: {rule}: {words}"
         for path in prose.files()
@@ -20,7 +20,7 @@ def test_no_sentence_breaks_a_rule() -> None:
     assert found == []
 
 
-def test_the_list_of_exceptions_is_short() -> None:
+def test_the_list_of_exceptions_is_short():
     assert len(prose.EXCEPTIONS) <= 10
 
 
@@ -39,13 +39,13 @@ def test_the_list_of_exceptions_is_short() -> None:
         ("The bounds enclose the optimum.", "term"),
     ],
 )
-def test_a_rule_finds_its_sentences(sentence: str, rule: str, tmp_path: Path) -> None:
+def test_a_rule_finds_its_sentences(sentence, rule, tmp_path):
     for name, text in (("page.md", sentence), ("module.py", f'"""{sentence}"""\n')):
         (tmp_path / name).write_text(text)
         assert any(rule in found for _, found, _ in prose.hits(tmp_path / name))
 
 
-def test_code_and_doctests_are_no_sentences(tmp_path: Path) -> None:
+def test_code_and_doctests_are_no_sentences(tmp_path):
     page = "Run `ratiolab so many`.\n\n```\nSo what is left.\n```\n"
     module = '"""A module.\n\n>>> [True]\n[True]\n"""\npattern = "(?:so many)"\nword = "so"\n'
     for name, text in (("page.md", page), ("module.py", module)):

@@ -53,11 +53,11 @@ def _parameters(value: object) -> str:
     return re.sub(r" at 0x[0-9a-f]+", "", str(inspect.Signature(bare)))
 
 
-def test_the_public_interface_is_the_listed_one() -> None:
+def test_the_public_interface_is_the_listed_one():
     assert described() == LISTING.read_text(), "if this is meant: python tests/test_public_face.py"
 
 
-def test_every_public_name_is_imported_under_the_type_checker() -> None:
+def test_every_public_name_is_imported_under_the_type_checker():
     # mypy refuses a name of __all__ that is not there; this refuses what __all__ forgets
     tree = ast.parse(Path(ratiolab.__file__).read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
@@ -70,7 +70,7 @@ def test_every_public_name_is_imported_under_the_type_checker() -> None:
     assert {*imported, "__version__"} == set(ratiolab.__all__) == set(dir(ratiolab))
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'schedule'"):
         ratiolab.schedule  # type: ignore[attr-defined]  # noqa: B018
 
@@ -82,7 +82,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         ("ratiolab.Instance", {"ratiolab.version", "ratiolab.model"}),
     ],
 )
-def test_a_name_loads_what_it_needs_and_no_more(used: str, loaded: set[str]) -> None:
+def test_a_name_loads_what_it_needs_and_no_more(used, loaded):
     """An import of `ratiolab` takes milliseconds: the heavy libraries wait until they are used."""
     program = f"import sys, ratiolab; {used}; print(*sys.modules)"
     run = subprocess.run(

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 from processes import PATIENCE
 
@@ -22,7 +21,7 @@ def test_bad(ratio_at_most):
 """
 
 
-def test_baselines_become_tests_and_the_fixture_holds_policies_to_a_ratio(tmp_path: Path) -> None:
+def test_baselines_become_tests_and_the_fixture_holds_policies_to_a_ratio(tmp_path):
     write_instance(Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), tmp_path / "ec1.json")
     entries = [
         {"kind": "bound", "name": "chen2025/theorem-7", "lower": 1, "upper": 4, "value": "7/6"},
@@ -52,7 +51,7 @@ def test_baselines_become_tests_and_the_fixture_holds_policies_to_a_ratio(tmp_pa
     assert "exceeds 1" in done.stdout
 
 
-def test_a_malformed_baseline_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_malformed_baseline_is_told_in_one_line(tmp_path):
     baseline = tmp_path / "baseline.json"
     baseline.write_text('{"format": "ratiolab-baseline/1", "entries": []}')
     command = [sys.executable, "-m", "pytest", "-q", f"--ratiolab-baseline={baseline}"]

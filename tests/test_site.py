@@ -48,7 +48,7 @@ FIRST = """new Promise(resolve => {
 
 
 @pytest.mark.slow
-def test_the_site_builds_without_a_warning_and_works_in_a_browser(tmp_path: Path) -> None:
+def test_the_site_builds_without_a_warning_and_works_in_a_browser(tmp_path):
     if importlib.util.find_spec("sphinx") is None or browser() is None:
         pytest.skip("needs the extra ratiolab[docs] and chromium")
     built = subprocess.run(

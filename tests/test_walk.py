@@ -79,13 +79,13 @@ def steps_up(way: Callable[[], object]) -> tuple[int, set[str]]:
 
 
 @pytest.mark.parametrize("name", WAYS)
-def test_the_way_goes_down(name: str) -> None:
+def test_the_way_goes_down(name):
     down, up = steps_up(WAYS[name])
     assert down > 0
     assert up == set()
 
 
-def test_a_step_up_would_be_noticed() -> None:
+def test_a_step_up_would_be_noticed():
     assert ranks("ratiolab.model.instance", "ratiolab.online.simulate") == (11, 9)
     assert ranks("ratiolab.hindsight.state", "ratiolab.hindsight.stages") == (6, 4)
     assert ranks("ratiolab.online.view", "ratiolab.online.policy") is None

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(tmp_path_factory):
     """A folder with the package as its wheel has it, and nothing else of the project."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [
@@ -71,15 +71,13 @@ def run(installed: Path, folder: Path, *arguments: str) -> "subprocess.Completed
     ],
     ids=" ".join,
 )
-def test_commands_work_outside_the_checkout(
-    installed: Path, tmp_path: Path, command: list[str]
-) -> None:
+def test_commands_work_outside_the_checkout(installed, tmp_path, command):
     done = run(installed, tmp_path, *command)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
-def test_the_projects_own_baseline_is_judged(installed: Path, tmp_path: Path) -> None:
+def test_the_projects_own_baseline_is_judged(installed, tmp_path):
     data = installed / "ratiolab" / "data" / "results" / "baseline.json"
     entries = json.loads(data.read_text())["entries"]
     short = [e for e in entries if e["kind"] in ("bound", "rayleigh")][:3]

@@ -1,7 +1,5 @@
 """Folders with small files to work on."""
 
-from pathlib import Path
-
 import pytest
 from command_line import EC1, TRACE
 
@@ -9,7 +7,7 @@ from ratiolab.model import write_instance
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     write_instance(EC1, tmp_path / "ec1.json")
     (tmp_path / "trace.csv").write_text(TRACE)
     monkeypatch.chdir(tmp_path)
@@ -17,6 +15,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def ec1(tmp_path: Path) -> str:
+def ec1(tmp_path):
     write_instance(EC1, tmp_path / "ec1.json")
     return str(tmp_path / "ec1.json")

@@ -16,16 +16,14 @@ FIVE = Instance("five", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
 
 
 @pytest.fixture
-def five(tmp_path: Path) -> Path:
+def five(tmp_path):
     write_instance(FIVE, tmp_path / "five.json")
     return tmp_path / "five.json"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("method", ["auto", "ip", "cuts", "dp"])
-def test_a_written_certificate_is_proven(
-    capsys: pytest.CaptureFixture[str], five: Path, tmp_path: Path, method: str
-) -> None:
+def test_a_written_certificate_is_proven(capsys, five, tmp_path, method):
     proof = tmp_path / "proof.json"
     code, out, _ = run(capsys, "solve", five, "--certificate", proof, "--method", method, "--json")
     assert code == 0
@@ -58,9 +56,7 @@ def test_the_line_says_what_rests_on_a_solver_and_a_written_certificate_proves_t
     assert run(capsys, "certify", proof, equal)[0] == 0
 
 
-def test_a_solve_without_a_program_says_so_before_it_begins(
-    capsys: pytest.CaptureFixture[str], five: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_solve_without_a_program_says_so_before_it_begins(capsys, five, monkeypatch):
     monkeypatch.setattr("ratiolab.hindsight.stages.MOST_REQUESTS", 4)
     told = "5 requests, more than 4: no integer program, but schedules and bounds by a fixed effort"
     code, _, err = run(capsys, "solve", five)
@@ -70,9 +66,7 @@ def test_a_solve_without_a_program_says_so_before_it_begins(
     assert told not in run(capsys, "solve", five, "--method", "ip")[2]
 
 
-def test_an_attack_writes_the_instance_the_proof_and_the_schedule_of_its_ratio(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_an_attack_writes_the_instance_the_proof_and_the_schedule_of_its_ratio(capsys, tmp_path):
     files = [tmp_path / name for name in ("worst.json", "proof.json", "schedule.json")]
     options = ("--requests", "8", "--memory", "12", "--evaluations", "20")
     code, out, _ = run(
@@ -88,9 +82,7 @@ def test_an_attack_writes_the_instance_the_proof_and_the_schedule_of_its_ratio(
     assert certify(read_certificate(files[1]), instance) == optimum[0]
 
 
-def test_a_claim_that_is_not_proven_exits_with_one(
-    capsys: pytest.CaptureFixture[str], five: Path, tmp_path: Path
-) -> None:
+def test_a_claim_that_is_not_proven_exits_with_one(capsys, five, tmp_path):
     proof = tmp_path / "proof.json"
     assert run(capsys, "solve", five, "--certificate", proof, "--method", "cuts")[0] == 0
     data = json.loads(proof.read_text())
@@ -104,18 +96,14 @@ def test_a_claim_that_is_not_proven_exits_with_one(
     assert not json.loads(out)["proven"]
 
 
-def test_a_file_that_is_no_certificate_is_bad_input(
-    capsys: pytest.CaptureFixture[str], five: Path
-) -> None:
+def test_a_file_that_is_no_certificate_is_bad_input(capsys, five):
     code, out, err = run(capsys, "certify", five, five)
     assert (code, out) == (2, "")
     assert "must be 'ratiolab-certificate/1'" in err
     assert err.count("\n") == 1
 
 
-def test_progress_streams_what_gets_better_as_json_lines(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_progress_streams_what_gets_better_as_json_lines(capsys, tmp_path):
     tight = Instance("tight", 30, [0] * 9, [2] * 9, [3, 4, 6, 7, 9, 11, 13, 15, 20])
     write_instance(tight, tmp_path / "tight.json")
     code, out, err = run(capsys, "solve", tmp_path / "tight.json", "--progress", "--json")

@@ -22,15 +22,13 @@ seeds = 1
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(STUDY)
     return "mine.toml"
 
 
-def test_the_example_that_is_printed_is_a_study(
-    capsys: pytest.CaptureFixture[str], file: str
-) -> None:
+def test_the_example_that_is_printed_is_a_study(capsys, file):
     code, out, _ = run(capsys, "study")
     assert code == 0
     Path("example.toml").write_text(out)
@@ -39,9 +37,7 @@ def test_the_example_that_is_printed_is_a_study(
     assert (code, out) == (0, "example/example.csv: 8 rows of 8 cells\n")
 
 
-def test_a_study_writes_its_tables_and_says_where(
-    capsys: pytest.CaptureFixture[str], file: str
-) -> None:
+def test_a_study_writes_its_tables_and_says_where(capsys, file):
     code, out, _ = run(capsys, "study", file, "--workers", "1")
     assert (code, out) == (0, "mine/mine.csv: 3 rows of 3 cells\n")
     assert len(pd.read_csv("mine/mine.csv")) == 3
@@ -66,15 +62,13 @@ def test_a_study_writes_its_tables_and_says_where(
         ("reproduce none", "experiment 'none' is unknown; did you mean"),
     ],
 )
-def test_mistakes_are_one_line_and_exit_code_2(
-    capsys: pytest.CaptureFixture[str], file: str, arguments: str, message: str
-) -> None:
+def test_mistakes_are_one_line_and_exit_code_2(capsys, file, arguments, message):
     code, out, err = run(capsys, *arguments.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
 
 
-def test_reproduce_without_a_name_lists_the_experiments(capsys: pytest.CaptureFixture[str]) -> None:
+def test_reproduce_without_a_name_lists_the_experiments(capsys):
     code, out, _ = run(capsys, "reproduce", "--json")
     assert code == 0
     listed = json.loads(out)["experiments"]
@@ -85,9 +79,7 @@ def test_reproduce_without_a_name_lists_the_experiments(capsys: pytest.CaptureFi
     assert "chen2025" in out
 
 
-def test_ctrl_c_says_what_is_kept(
-    capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_says_what_is_kept(capsys, file, monkeypatch):
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 

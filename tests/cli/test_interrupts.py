@@ -10,7 +10,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
-from command_line import TRACE, Start, run
+from command_line import TRACE, run
 from processes import PATIENCE, interrupted_after, tell_when_a_worker_has_made
 
 from ratiolab.model import (
@@ -24,9 +24,7 @@ from ratiolab.model import (
 
 @pytest.mark.skipif(os.name == "nt", reason="process groups")
 @pytest.mark.parametrize("calls", [0, 100_000], ids=["before workers start", "while they import"])
-def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(
-    folder: Path, calls: int, start: Start
-) -> None:
+def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(folder, calls, start):
     (folder / "many.toml").write_text(
         '[study]\nname = "many"\ntasks = "simulate"\nseeds = 9999\n'
         '[[workload]]\nkind = "uniform"\nn = 5000\n[[policy]]\nkey = "a-min"\n'
@@ -42,7 +40,6 @@ def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(
     told = tell_when_a_worker_has_made(calls, folder)
     paths = os.pathsep.join([str(folder), *sys.path])
     process = start(command, stdout=PIPE, stderr=PIPE, env=os.environ | {"PYTHONPATH": paths})
-    assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
     while calls and not told.exists():
         assert process.poll() is None
@@ -67,9 +64,7 @@ def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(
         "generate uniform --set n=900000 --set rate=1 -o out.json",
     ],
 )
-def test_ctrl_c_ends_in_one_line_and_leaves_nothing_half_written(
-    folder: Path, words: str, calls: int, start: Start
-) -> None:
+def test_ctrl_c_ends_in_one_line_and_leaves_nothing_half_written(folder, words, calls, start):
     numbers = range(1500)
     big = Instance("big", 400, [i // 9 for i in numbers], [5] * 1500, [1 + i % 90 for i in numbers])
     write_instance(big, folder / "big.json")
@@ -91,9 +86,7 @@ def test_ctrl_c_ends_in_one_line_and_leaves_nothing_half_written(
             read_instance(file)
 
 
-def test_ctrl_c_leaves_a_baseline_as_it_was(
-    capsys: pytest.CaptureFixture[str], ec1: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_leaves_a_baseline_as_it_was(capsys, ec1, tmp_path, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -128,16 +121,11 @@ def test_ctrl_c_ends_with_its_own_exit_code_and_the_interval(
     assert err.endswith("found so far\nratiolab: interrupted\n")
 
 
-def test_ctrl_c_keeps_the_best_answer_so_far(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    start: Start,
-) -> None:
+def test_ctrl_c_keeps_the_best_answer_so_far(capsys, tmp_path, start):
     file = tmp_path / "hard.json"
     assert run(capsys, "generate", "jaillet-model-1", "--seed", "1", "-o", str(file))[0] == 0
     command = [sys.executable, "-m", "ratiolab", "solve", str(file), "--json", "--progress"]
     process = start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stderr is not None
     assert json.loads(process.stderr.readline())["stage"] == "orders"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)

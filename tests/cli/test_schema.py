@@ -70,11 +70,11 @@ NOT_SHIPPED = ("record", "fleet", "fleet-schedule")  # of which the last two are
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEMAS if name not in NOT_SHIPPED])
-def test_shipped_files_are_of_their_schema(name: str) -> None:
+def test_shipped_files_are_of_their_schema(name):
     require_valid(name, sorted(shipped(name))[:: ONE_IN.get(name, 1)])
 
 
-def test_written_fleets_and_their_schedules_are_of_their_schemas(tmp_path: Path) -> None:
+def test_written_fleets_and_their_schedules_are_of_their_schemas(tmp_path):
     fleet = Fleet(Instance("pair", 3, [0, 0], [1, 1], [2, 2], predicted=[2, 3]), 2)
     write_fleet(fleet, tmp_path / "fleet.json")
     schedule = FleetSchedule.from_starts(fleet, [0, 1], [0, 0])
@@ -87,7 +87,7 @@ def test_written_fleets_and_their_schedules_are_of_their_schemas(tmp_path: Path)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_IN)
-def test_every_shipped_file_is_of_its_schema(name: str) -> None:
+def test_every_shipped_file_is_of_its_schema(name):
     require_valid(name, sorted(shipped(name)))
 
 
@@ -98,7 +98,7 @@ def require_valid(name: str, paths: list[Path]) -> None:
         assert error is None, f"{path}: {error.message}"
 
 
-def test_every_record_is_of_its_schema() -> None:
+def test_every_record_is_of_its_schema():
     for record in read_records(HERE / "results" / "records.csv"):
         validator("record").validate(asdict(record))
 
@@ -120,13 +120,13 @@ def test_every_record_is_of_its_schema() -> None:
         ("witness", {"figures": {"x": 1.5}}),
     ],
 )
-def test_a_schema_refuses_what_the_reader_refuses(name: str, change: dict[str, Any]) -> None:
+def test_a_schema_refuses_what_the_reader_refuses(name, change):
     data = content(next(shipped(name)))
     assert validator(name).is_valid(data)
     assert not validator(name).is_valid(data | change)
 
 
-def test_the_command_prints_a_schema_or_their_list(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_a_schema_or_their_list(capsys):
     code, out, _ = run(capsys, "schema instance")
     assert code == 0
     schema = json.loads(out)

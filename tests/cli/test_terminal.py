@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE
-from typing import Any
 
 import pytest
-from command_line import COMMAND, EC1, Start, run
+from command_line import COMMAND, EC1, run
 from rich.progress import Progress
 
 from ratiolab.cli import main
@@ -17,9 +15,7 @@ from ratiolab.cli.studies import bar
 from ratiolab.model import write_instance
 
 
-def test_control_characters_of_a_name_do_not_reach_the_terminal(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_control_characters_of_a_name_do_not_reach_the_terminal(capsys, folder):
     told = "ratiolab: \\x1b[2J.json: No such file or directory\n"
     assert run(capsys, "solve \x1b[2J.json") == (2, "", told)
     text = '[study]\nname = "s"\n[[workload]]\nkind = "uniform"\nlabel = "\\u001b[2J"\n'
@@ -30,9 +26,7 @@ def test_control_characters_of_a_name_do_not_reach_the_terminal(
 
 
 @pytest.mark.parametrize("shown", [lambda: progress(), lambda: bar("a" * 60, Path())])
-def test_a_line_of_progress_fits_a_narrow_terminal(
-    shown: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_line_of_progress_fits_a_narrow_terminal(shown, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setenv("FORCE_COLOR", "1")
     words = "jaillet-model-1-3: optimum in [1,234,567, 1,234,890], dynamic programming, 900 nodes"
@@ -45,9 +39,7 @@ def test_a_line_of_progress_fits_a_narrow_terminal(
     assert "a" * 20 in told or "900nodes" in told
 
 
-def test_names_with_brackets_and_colons_are_printed_as_they_are(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_names_with_brackets_and_colons_are_printed_as_they_are(capsys, folder):
     name = "[/red]evil[bold] :smile:"
     write_instance(EC1.replace(name=name), folder / "evil.json")
     for words in ("solve", "simulate --policy mc-sf", "compare --policies mc-sf"):
@@ -58,20 +50,16 @@ def test_names_with_brackets_and_colons_are_printed_as_they_are(
 
 
 @pytest.mark.parametrize("words", ["policies", "generate uniform --set n=100000", "bound"])
-def test_a_reader_that_leaves_early_causes_no_traceback(words: str, start: Start) -> None:
+def test_a_reader_that_leaves_early_causes_no_traceback(words, start):
     command = [*COMMAND, *words.split()]
     process = start(command, stdout=PIPE, stderr=PIPE)
-    assert process.stdout is not None
-    assert process.stderr is not None
     process.stdout.read(10)
     process.stdout.close()
     assert process.stderr.read() == b""
 
 
 @pytest.mark.parametrize("words", ["53,760", "53_760", "53 760", "53760", "53'760"])
-def test_a_memory_is_read_as_engines_print_it(
-    words: str, capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_a_memory_is_read_as_engines_print_it(words, capsys, folder):
     (folder / "i.csv").write_text("arrival,prompt,output\n0,1,3\n")
     with pytest.raises(SystemExit) as ended:
         main(["solve", "i.csv", "--memory", words, "--json"])
@@ -80,9 +68,7 @@ def test_a_memory_is_read_as_engines_print_it(
 
 
 @pytest.mark.parametrize("words", ["5,37", "0", "-5", "1.5", "many", "53,76a", "5,3760"])
-def test_a_memory_that_is_none_is_refused(
-    words: str, capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_a_memory_that_is_none_is_refused(words, capsys, folder):
     (folder / "i.csv").write_text("arrival,prompt,output\n0,1,3\n")
     with pytest.raises(SystemExit) as ended:
         main(["solve", "i.csv", f"--memory={words}"])

@@ -62,9 +62,7 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("reproduce chen2024 --redraw", "experiment 'chen2024' is unknown; did you mean chen2025"),
     ],
 )
-def test_every_mistake_gets_one_line(
-    capsys: pytest.CaptureFixture[str], folder: Path, words: str, message: str
-) -> None:
+def test_every_mistake_gets_one_line(capsys, folder, words, message):
     code, out, err = run(capsys, words)
     assert (code, out) == (2, "")
     assert message in err
@@ -81,9 +79,7 @@ def test_every_mistake_gets_one_line(
         ("{head}\n{row}\n{word}\n", "line 3: mean_latency 'x' is not a number"),
     ],
 )
-def test_a_table_that_is_not_an_experiment_is_not_redrawn(
-    capsys: pytest.CaptureFixture[str], folder: Path, text: str, message: str
-) -> None:
+def test_a_table_that_is_not_an_experiment_is_not_redrawn(capsys, folder, text, message):
     header, *rows = (RESULTS / "jaillet2025-section-5-2-noise.csv").read_text().splitlines()
     latency = header.split(",").index("mean_latency")
     first = next(row for row in rows if row.split(",")[latency])  # a run that does not loop
@@ -127,9 +123,7 @@ def test_a_baseline_entry_that_cannot_be_read_fails_in_its_own_words(
 
 @pytest.mark.skipif(os.name == "nt", reason="named pipes")
 @pytest.mark.parametrize("words", ["solve p.json", "study p.toml", "check p.json"])
-def test_a_named_pipe_is_refused_before_it_blocks(
-    words: str, capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_a_named_pipe_is_refused_before_it_blocks(words, capsys, folder):
     os.mkfifo(folder / words.split()[1])
     writer = os.open(folder / words.split()[1], os.O_RDWR)  # who reads waits until it closes
     closing = Timer(PATIENCE, os.close, [writer])
@@ -141,16 +135,14 @@ def test_a_named_pipe_is_refused_before_it_blocks(
     assert (code, err) == (2, f"ratiolab: {words.split()[1]}: is a named pipe, not a file\n")
 
 
-def test_a_study_nested_too_deeply_is_refused(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_a_study_nested_too_deeply_is_refused(capsys, folder):
     (folder / "deep.toml").write_text("x = " + "[" * 10**5)
     told = "ratiolab: deep.toml: is no study (nested too deeply)\n"
     assert run(capsys, "study deep.toml") == (2, "", told)
 
 
 @pytest.mark.parametrize("words", ["policies", "generate", "bound", "claims --list", "reproduce"])
-def test_every_list_also_speaks_json(capsys: pytest.CaptureFixture[str], words: str) -> None:
+def test_every_list_also_speaks_json(capsys, words):
     code, out, _ = run(capsys, f"{words} --json")
     assert code == 0
     (listed,) = (value for value in json.loads(out).values() if isinstance(value, list))
@@ -161,17 +153,13 @@ def test_every_list_also_speaks_json(capsys: pytest.CaptureFixture[str], words: 
 @pytest.mark.parametrize(
     "words", ["solve", "simulate", "compare", "generate", "trace", "bound", "lab rayleigh"]
 )
-def test_every_help_gives_an_example_that_is_a_command(
-    capsys: pytest.CaptureFixture[str], words: str
-) -> None:
+def test_every_help_gives_an_example_that_is_a_command(capsys, words):
     code, out, _ = run(capsys, f"{words} --help")
     assert code == 0
     assert f"Example: ratiolab {words} " in " ".join(out.split())
 
 
-def test_a_picture_of_a_billion_rounds_is_refused_in_words(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_a_picture_of_a_billion_rounds_is_refused_in_words(capsys, folder):
     write_instance(Instance("late", 9, [0, 10**9], [1, 1], [3, 3]), folder / "late.json")
     code, out, err = run(capsys, "compare late.json --policies fcfs --plot late.png")
     assert code == 2
@@ -180,9 +168,7 @@ def test_a_picture_of_a_billion_rounds_is_refused_in_words(
     assert not (folder / "late.png").exists()
 
 
-def test_an_instance_is_read_under_whatever_name_it_was_written(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_an_instance_is_read_under_whatever_name_it_was_written(capsys, folder):
     assert run(capsys, "generate equal --set n=3 -o no-ending")[0] == 0
     assert len(read_instance(folder / "no-ending")) == 3
 
@@ -230,9 +216,7 @@ def test_an_instance_is_read_under_whatever_name_it_was_written(
         ("worst-cases --instances nowhere", "--instances nowhere: has no instance"),
     ],
 )
-def test_every_mistake_gets_one_line_and_writes_nothing(
-    capsys: pytest.CaptureFixture[str], folder: Path, words: str, message: str
-) -> None:
+def test_every_mistake_gets_one_line_and_writes_nothing(capsys, folder, words, message):
     write_instance(Instance("odd", 9, [0, 1], [1, 2], [2, 1]), folder / "odd.json")
     before = set(folder.iterdir())
     code, out, err = run(capsys, words)
@@ -269,9 +253,7 @@ def test_a_table_that_is_damaged_is_neither_taken_nor_replaced(
     assert not (folder / "table.md").exists()
 
 
-def test_a_worst_case_that_its_adversary_may_not_choose_is_refused(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
+def test_a_worst_case_that_its_adversary_may_not_choose_is_refused(capsys, folder):
     worst = folder / "worst"
     worst.mkdir()
     write_instance(Instance("late", 9, [0, 1], [1, 1], [2, 1]), worst / "mc-sf.json")

@@ -47,15 +47,13 @@ def test_the_answer_is_printed_when_its_file_cannot_be_written(
 
 
 @pytest.fixture
-def four(tmp_path: Path) -> Path:
+def four(tmp_path):
     write_instance(Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4]), tmp_path / "i.json")
     return tmp_path / "i.json"
 
 
 @pytest.mark.parametrize("printed", [[], ["--as-printed"]], ids=["short", "printed"])
-def test_another_solver_finds_the_same_optimum(
-    four: Path, tmp_path: Path, printed: list[str]
-) -> None:
+def test_another_solver_finds_the_same_optimum(four, tmp_path, printed):
     files = {"--lp": tmp_path / "p.lp", "--mps": tmp_path / "p.mps"}
     words = [word for pair in files.items() for word in pair]
     assert ended_with("export", four, *printed, *words) == 0
@@ -67,7 +65,7 @@ def test_another_solver_finds_the_same_optimum(
         assert solver.getObjectiveValue() == pytest.approx(12)
 
 
-def test_another_solver_finds_the_optimum_of_a_fleet(tmp_path: Path) -> None:
+def test_another_solver_finds_the_optimum_of_a_fleet(tmp_path):
     instance = Instance("five", 9, [0] * 5, [5] * 5, [2, 3, 1, 4, 2])  # one at a time each
     write_instance(instance, tmp_path / "i.json")
     for number, optimum in ((2, 18), (3, 15)):
@@ -81,9 +79,7 @@ def test_another_solver_finds_the_optimum_of_a_fleet(tmp_path: Path) -> None:
         assert solver.getObjectiveValue() == pytest.approx(optimum)
 
 
-def test_a_program_too_large_and_a_missing_option_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_too_large_and_a_missing_option_are_refused(tmp_path, capsys):
     write_instance(Instance("long", 10**6, [0] * 9, [1] * 9, [10**5] * 9), tmp_path / "i.json")
     assert ended_with("export", tmp_path / "i.json", "--as-printed", "--lp", tmp_path / "p.lp") == 2
     assert "binaries, more than 1000000" in capsys.readouterr().err
@@ -91,7 +87,7 @@ def test_a_program_too_large_and_a_missing_option_are_refused(
     assert not (tmp_path / "p.lp").exists()
 
 
-def test_solve_draws_its_schedule(four: Path, tmp_path: Path) -> None:
+def test_solve_draws_its_schedule(four, tmp_path):
     assert ended_with("solve", four, "--plot", tmp_path / "best.svg") == 0
     assert (tmp_path / "best.svg").read_bytes().startswith(b"<?xml")
     assert ended_with("solve", four, "--plot", tmp_path / "best.docx") == 2
@@ -100,7 +96,7 @@ def test_solve_draws_its_schedule(four: Path, tmp_path: Path) -> None:
 ROOT = typer.main.get_command(app)
 
 
-def test_the_help_shows_each_command_once_under_its_heading() -> None:
+def test_the_help_shows_each_command_once_under_its_heading():
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"}).output
     commands = ROOT.commands  # type: ignore[attr-defined]
     visible = {name for name, command in commands.items() if not command.hidden}
@@ -110,7 +106,7 @@ def test_the_help_shows_each_command_once_under_its_heading() -> None:
     )
 
 
-def test_a_rarely_used_command_keeps_its_old_name_as_an_alias() -> None:
+def test_a_rarely_used_command_keeps_its_old_name_as_an_alias():
     lab = ROOT.commands["lab"].commands  # type: ignore[attr-defined]
     assert set(lab) == set(LAB)
     arguments = ["rayleigh", "--upper", "2", "--json"]

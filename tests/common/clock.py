@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import pytest
-
 
 @dataclass
 class Clock:
@@ -31,9 +29,7 @@ class ClockOfThread(Clock, threading.local):
     """Such a clock for each thread, as on idle cores: none uses up the time of another."""
 
 
-def let_readings_take(
-    step: float, monkeypatch: pytest.MonkeyPatch, kind: type[Clock] = Clock
-) -> Clock:
+def let_readings_take(step, monkeypatch, kind=Clock):
     """Replace the clock of all stages of a solve for this test."""
     clock = kind(step)
     monkeypatch.setattr(time, "perf_counter", clock)

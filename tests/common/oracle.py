@@ -4,8 +4,6 @@
 sight; `hindsight/test_solve.py` holds both to two solvers of the integer program.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -37,18 +35,7 @@ def least_latency(instance: Instance) -> int:
 
 
 @njit(cache=True)
-def enumerate_starts(
-    memory: int,
-    arrival: Any,
-    prompt: Any,
-    output: Any,
-    rest: Any,
-    usage: Any,
-    spent: Any,
-    chosen: Any,
-    best: Any,
-    limit: int,
-) -> None:
+def enumerate_starts(memory, arrival, prompt, output, rest, usage, spent, chosen, best, limit):
     """Set the best starts: request by request, each from its arrival until latency is spent.
 
     Parameters

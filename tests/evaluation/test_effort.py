@@ -11,7 +11,7 @@ from ratiolab.evaluation.saving import BLOCKS, Saving, saved
 from ratiolab.evaluation.service import Service, Slo, metric_of
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.io import read_certificate
-from ratiolab.model import Instance, write_instance
+from ratiolab.model import write_instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA2_70B_2XA100
 from ratiolab.seconds import beam
@@ -23,7 +23,7 @@ KEYS = ("fcfs", "swf")
 
 
 @pytest.fixture(scope="module")
-def busy() -> Instance:
+def busy():
     return generate("lmsys", 3, n=120, memory=2000, rate=2.0).replace(tick_seconds=0.02)
 
 
@@ -113,7 +113,7 @@ def fixed_choice(before: np.ndarray, after: np.ndarray, rng: np.random.Generator
 
 
 @pytest.mark.parametrize("key", ["mean", "p99", "goodput"])
-def test_twenty_equal_policies_are_no_reason_to_switch(key: str) -> None:
+def test_twenty_equal_policies_are_no_reason_to_switch(key):
     """Twenty policies with latencies of one law: the best of them is so by luck alone."""
     rng = np.random.default_rng(5)
     honest = naive = 0
@@ -128,7 +128,7 @@ def test_twenty_equal_policies_are_no_reason_to_switch(key: str) -> None:
     assert naive >= 5  # the interval of a fixed policy claims it far more often than in 2.5 %
 
 
-def test_a_policy_that_is_better_is_chosen_again_and_its_saving_is_covered() -> None:
+def test_a_policy_that_is_better_is_chosen_again_and_its_saving_is_covered():
     rng = np.random.default_rng(7)
     base = rng.exponential(4.0, 2000)
     noise = {f"p{i}": [base * rng.uniform(0.9, 1.1, 2000)] for i in range(10)}
@@ -140,7 +140,7 @@ def test_a_policy_that_is_better_is_chosen_again_and_its_saving_is_covered() -> 
 
 
 @pytest.mark.parametrize("requests", [1, 2])
-def test_too_few_requests_judge_nothing(requests: int) -> None:
+def test_too_few_requests_judge_nothing(requests):
     found = judged({"old": [np.full(requests, 4.0)], "new": [np.full(requests, 2.0)]})
     assert found.relative == 0.5
     if requests == 1:

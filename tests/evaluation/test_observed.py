@@ -45,7 +45,7 @@ def judge(log: Trace, clock: BatchTime = CLOCK) -> tuple[Judgement, Evaluation, 
     return judged(log, instance, made), made, instance
 
 
-def test_a_log_cut_at_its_end_is_compared_with_the_bound_of_the_requests_that_ended() -> None:
+def test_a_log_cut_at_its_end_is_compared_with_the_bound_of_the_requests_that_ended():
     log = served_log()
     assert log.finish is not None
     assert log.first is not None
@@ -75,7 +75,7 @@ def test_a_log_cut_at_its_end_is_compared_with_the_bound_of_the_requests_that_en
     assert float(rows[0][1]) >= float(rows[1][1])
 
 
-def test_a_clock_that_describes_the_engine_gives_a_ratio_and_others_give_none() -> None:
+def test_a_clock_that_describes_the_engine_gives_a_ratio_and_others_give_none():
     log = served_log()
     found, _, _ = judge(log)
     assert found.described is True
@@ -92,7 +92,7 @@ def test_a_clock_that_describes_the_engine_gives_a_ratio_and_others_give_none() 
         assert stripped.ratio(stripped.row("fcfs")) == made.ratio(made.row("fcfs"))
 
 
-def test_where_only_latencies_are_known_an_idle_log_tells_whether_the_clock_fits() -> None:
+def test_where_only_latencies_are_known_an_idle_log_tells_whether_the_clock_fits():
     log = replace(served_log(40, 0.05), first=None)
     found, _, _ = judge(log)
     assert found.described is True
@@ -103,7 +103,7 @@ def test_where_only_latencies_are_known_an_idle_log_tells_whether_the_clock_fits
     assert "whether the clock is that of the engine is not known" in busy.lines()[1]
 
 
-def test_durations_without_arrivals_are_told_and_not_compared() -> None:
+def test_durations_without_arrivals_are_told_and_not_compared():
     log = served_log(40)
     assert log.seconds is not None
     assert log.first is not None

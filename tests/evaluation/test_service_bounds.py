@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ratiolab.evaluation.service import METRICS, Service, Slo, bound_of, metric_of
-from ratiolab.model import Instance, Preemption
+from ratiolab.model import Instance
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA3_8B_A100, BatchTime
 from ratiolab.ratio.clock_bound import clock_lower_bound, ttft_lower_bound
@@ -20,9 +20,7 @@ CLOCKS = (
 )
 
 
-def least(
-    instance: Instance, clock: BatchTime, preemption: Preemption, *, first: bool = False
-) -> float:
+def least(instance, clock, preemption, *, first=False):
     """The least total completion (or first-token) time, over all ways to choose each batch.
 
     All requests arrive at 0. A request in a batch makes one token; it prefills what it holds unless
@@ -32,9 +30,7 @@ def least(
     prompt, output = instance.prompt.tolist(), instance.output.tolist()
 
     @cache
-    def rest(
-        made: tuple[int, ...], inside: frozenset[int], seen: frozenset[int], left: int
-    ) -> float:
+    def rest(made, inside, seen, left):
         """Least total of what is still to come, in seconds from now, for all that is unfinished."""
         open_ = [i for i in range(n) if (i not in seen if first else made[i] < output[i])]
         if not open_:
@@ -66,9 +62,7 @@ def least(
 
 @pytest.mark.parametrize("preemption", ["restart", "recompute"])
 @pytest.mark.parametrize("clock", CLOCKS, ids=["rounds", "slow decoding", "slow prefill"])
-def test_no_way_to_batch_tiny_instances_is_below_the_bounds(
-    clock: BatchTime, preemption: Preemption
-) -> None:
+def test_no_way_to_batch_tiny_instances_is_below_the_bounds(clock, preemption):
     rng = np.random.default_rng(5)
     tightest = 0.0
     for _ in range(6):
@@ -86,7 +80,7 @@ def test_no_way_to_batch_tiny_instances_is_below_the_bounds(
 
 @pytest.mark.parametrize("preemption", ["restart", "recompute", "swap", "pause"])
 @pytest.mark.parametrize("key", ["fcfs", "svf", "rr"])
-def test_no_policy_is_below_a_bound_on_any_metric(key: str, preemption: Preemption) -> None:
+def test_no_policy_is_below_a_bound_on_any_metric(key, preemption):
     policy = make(key)
     if preemption not in policy.semantics:
         pytest.skip("not of these semantics")
@@ -101,7 +95,7 @@ def test_no_policy_is_below_a_bound_on_any_metric(key: str, preemption: Preempti
             assert metric.ratio(metric.value(service), bound) >= 1 - 1e-9, metric.key
 
 
-def test_an_objective_counts_requests_within_all_its_limits() -> None:
+def test_an_objective_counts_requests_within_all_its_limits():
     nan = float("nan")
     service = Service(np.array([1.0, 1, 9, 1]), np.array([1.0, 3, 1, 1]), np.array([nan, 1, 1, 9]))
     assert Slo(ttft=2, tpot=2, latency=2).met(service).tolist() == [True, False, False, False]

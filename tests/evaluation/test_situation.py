@@ -29,7 +29,7 @@ def evaluated(instance: Instance, *keys: str, **options: object) -> Evaluation:
 
 
 @pytest.mark.parametrize("preemption", ["restart", "recompute"])
-def test_the_work_of_a_request_is_the_least_time_of_its_batches(preemption: str) -> None:
+def test_the_work_of_a_request_is_the_least_time_of_its_batches(preemption):
     """Token by token: its share of the fixed time, and what it adds; alone it takes no less."""
     rng = np.random.default_rng(2)
     columns = [0] * 20, rng.integers(0, 60, 20), rng.integers(1, 50, 20)
@@ -51,7 +51,7 @@ def test_the_work_of_a_request_is_the_least_time_of_its_batches(preemption: str)
     assert found.sum() <= per_request(run)["completion"].max() + 1e-9
 
 
-def test_a_load_above_one_is_told_and_no_policy_keeps_up() -> None:
+def test_a_load_above_one_is_told_and_no_policy_keeps_up():
     instance = instance_of(20.0, 400)
     made = evaluated(instance, "fcfs", "svf")
     load = Demand.of(instance, CLOCK, "recompute").load
@@ -65,7 +65,7 @@ def test_a_load_above_one_is_told_and_no_policy_keeps_up() -> None:
     assert "More GPUs or fewer requests" in second
 
 
-def test_where_nothing_waits_scheduling_changes_nothing_and_no_gain_is_promised() -> None:
+def test_where_nothing_waits_scheduling_changes_nothing_and_no_gain_is_promised():
     made = evaluated(instance_of(0.05, 40, 20_000), "fcfs", "rr", "svf-1bit", "svf")
     now = made.row("fcfs")
     assert now.run is not None
@@ -81,7 +81,7 @@ def test_where_nothing_waits_scheduling_changes_nothing_and_no_gain_is_promised(
     )
 
 
-def test_a_request_that_waits_is_seen() -> None:
+def test_a_request_that_waits_is_seen():
     """Two requests of which one fits at a time."""
     together = Instance("two", 9, [0, 0], [4, 4], [5, 5])
     run = simulate(together, make("fcfs"), clock=CLOCK)
@@ -95,7 +95,7 @@ def test_a_request_that_waits_is_seen() -> None:
     assert waiting_share(simulate(beside, make("fcfs"), clock=CLOCK)) == pytest.approx(0, abs=1e-9)
 
 
-def test_a_policy_that_needs_a_bit_is_not_recommended_and_its_source_is_named() -> None:
+def test_a_policy_that_needs_a_bit_is_not_recommended_and_its_source_is_named():
     instance = instance_of(4.0, 150)
     made = evaluated(instance, "fcfs", "svf-1bit", "svf")
     assert [row.name for row in made.deployable] == ["fcfs"]
@@ -110,7 +110,7 @@ def test_a_policy_that_needs_a_bit_is_not_recommended_and_its_source_is_named() 
     assert made.with_predictions in made.advice
 
 
-def test_what_a_policy_needs_depends_on_what_the_instance_states() -> None:
+def test_what_a_policy_needs_depends_on_what_the_instance_states():
     plain = instance_of(1.0, 20)
     told = add_predictions(plain, "noisy:0.5", 0)
     for key, expected in (
@@ -127,7 +127,7 @@ def test_what_a_policy_needs_depends_on_what_the_instance_states() -> None:
     assert need(make("learned-caps"), bounded) is Need.PREDICTION
 
 
-def test_a_switch_that_makes_another_figure_much_worse_says_so_in_its_sentence() -> None:
+def test_a_switch_that_makes_another_figure_much_worse_says_so_in_its_sentence():
     instance = instance_of(40.0)
     made = evaluated(instance, "rr", "fcfs", current="rr")
     assert made.saving is not None
@@ -145,7 +145,7 @@ def test_a_switch_that_makes_another_figure_much_worse_says_so_in_its_sentence()
     assert not made.headline.startswith("Switch")
 
 
-def test_a_better_policy_without_a_grave_cost_is_named_beside_one_that_has_it() -> None:
+def test_a_better_policy_without_a_grave_cost_is_named_beside_one_that_has_it():
     made = evaluated(instance_of(4.0), "fcfs", "mlfq", "sarathi", "vllm-priority")
     now = made.row("fcfs")
     mild = [
@@ -161,7 +161,7 @@ def test_a_better_policy_without_a_grave_cost_is_named_beside_one_that_has_it() 
     assert alone.milder == ""
 
 
-def test_hopeless_policies_and_all_but_one_yardstick_are_folded() -> None:
+def test_hopeless_policies_and_all_but_one_yardstick_are_folded():
     made = evaluated(instance_of(4.0, 150), "fcfs", "rr", "a-max", "svf", "srpt", "h-sf")
     listed = {row.name for _, rows in made.listed for row in rows}
     folded = {row.name for row in made.rows} - listed
@@ -172,7 +172,7 @@ def test_hopeless_policies_and_all_but_one_yardstick_are_folded() -> None:
     assert sum(row in made.knowing for _, rows in made.listed for row in rows) == 1
 
 
-def test_all_at_once_is_no_load() -> None:
+def test_all_at_once_is_no_load():
     made = evaluated(Instance("four", 30, [0] * 4, [1] * 4, [1, 2, 3, 4]), "fcfs")
     assert made.demand.load is None
     assert made.situation == [

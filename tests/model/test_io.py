@@ -364,7 +364,7 @@ class House(Strict):
     share: float = 0.5
 
 
-def test_a_file_is_named_before_what_is_wrong_with_it(tmp_path: Path) -> None:
+def test_a_file_is_named_before_what_is_wrong_with_it(tmp_path):
     path = tmp_path / "house.json"
     path.write_text('{"format": "house/1", "mood": "x\\ny"}')
     with pytest.raises(FormatError) as caught:
@@ -382,9 +382,7 @@ def test_a_file_is_named_before_what_is_wrong_with_it(tmp_path: Path) -> None:
         ('{"format": "ratiolab-witness/1", "claim": 5}', "claim 5 must be a string"),
     ],
 )
-def test_a_broken_witness_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
-) -> None:
+def test_a_broken_witness_is_named(tmp_path, monkeypatch, text, message):
     monkeypatch.setattr("ratiolab.papers.witness.folder", lambda: tmp_path)
     (tmp_path / "w.json").write_text(text)
     with pytest.raises(FormatError) as caught:
@@ -392,7 +390,7 @@ def test_a_broken_witness_is_named(
     assert str(caught.value).startswith(f"{tmp_path / 'w.json'}: {message}")
 
 
-def test_the_library_is_imported_by_readers_alone() -> None:
+def test_the_library_is_imported_by_readers_alone():
     code = (
         "import sys, ratiolab.model, ratiolab.studies, ratiolab.hindsight, ratiolab.papers.witness;"
         "sys.exit('pydantic' in sys.modules)"

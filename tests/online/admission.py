@@ -1,6 +1,5 @@
 """What may be admitted in a round, and in which order, counted token by token."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -11,13 +10,7 @@ from round_by_round import Job, running, tokens_next, waiting
 from ratiolab.model.footprint import held
 
 
-def satisfies(
-    now: int,
-    memory: int,
-    active: list[Job],
-    batch: list[Job],
-    believed: Callable[[Job], int],
-) -> bool:
+def satisfies(now, memory, active, batch, believed):
     """(3), at every round of its range; who has outlived its belief ends in the next round."""
 
     def left(job: Job) -> int:
@@ -35,22 +28,14 @@ def satisfies(
     return True
 
 
-def longest_prefix(
-    now: int,
-    memory: int,
-    active: list[Job],
-    queue: list[Job],
-    believed: Callable[[Job], int],
-) -> list[Job]:
+def longest_prefix(now, memory, active, queue, believed):
     """(6): among all prefixes that satisfy the constraint, the one with most requests."""
     sizes = range(len(queue) + 1)
     good = [k for k in sizes if satisfies(now, memory, active, queue[:k], believed)]
     return queue[: max(good)]
 
 
-def largest_cardinality(
-    now: int, memory: int, active: list[Job], queue: list[Job], believed: Callable[[Job], int]
-) -> tuple[int, int]:
+def largest_cardinality(now, memory, active, queue, believed):
     """Size of a largest subset that satisfies the constraint, and its least sum of prompts."""
     for size in range(len(queue), -1, -1):
         prompts = [
@@ -71,14 +56,7 @@ def leaving(ties: str, job: Job) -> int:
     return {"index": job.index, "worst": job.output, "best": -job.output}[ties]
 
 
-def ordered(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    key: Callable[[Job], tuple[int, ...]],
-    believed: Callable[[Job], int],
-    margin: str = "0",
-) -> tuple[list[Job], list[Job]]:
+def ordered(now, memory, jobs, key, believed, margin="0"):
     """Sort, admit the longest prefix; clear everybody when memory would overflow."""
     active, queue = running(jobs), waiting(now, jobs)
     cleared = active if tokens_next(now, active) > memory else []

@@ -56,9 +56,7 @@ def work(job: Job, output: int, memory: int, clock: BatchTime) -> Fraction:
     return cost["fixed"] * sum(shares) + sum(added)
 
 
-def swf(
-    now: int, memory: int, jobs: list[Job], lengths: str = "true", clock: BatchTime = ROUNDS
-) -> Any:
+def swf(now, memory, jobs, lengths="true", clock=ROUNDS):
     """Take the longest prefix in order of work; in rounds, the volume over the memory."""
     believed = believed_by(lengths, memory)
     return ordered(
@@ -66,15 +64,7 @@ def swf(
     )
 
 
-def swf_fit(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    lengths: str = "true",
-    ratio: str = "1.75",
-    candidates: str = "20",
-    clock: BatchTime = ROUNDS,
-) -> Any:
+def swf_fit(now, memory, jobs, lengths="true", ratio="1.75", candidates="20", clock=ROUNDS):
     """Start the shortest that fits of the first few by work, again and again."""
     believed = believed_by(lengths, memory)
     active = running(jobs)
@@ -182,13 +172,7 @@ def slices(base: Fraction, phase: int) -> int:
     return found[phase]
 
 
-def one_round_ahead(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    key: Callable[[Job], tuple[int, int]],
-    batch: str = "0",
-) -> tuple[list[Job], list[Job]]:
+def one_round_ahead(now, memory, jobs, key, batch="0"):
     active = sorted(running(jobs), key=key)
     evicted = []
     while tokens_next(now, active) > memory:

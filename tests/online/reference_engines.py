@@ -78,15 +78,7 @@ def last_by(key: Callable[[Request], Any]) -> Callable[[list[Request]], Request]
     return lambda requests: max(requests, key=lambda r: (key(r), r.arrival, r.index))
 
 
-def serve(
-    instance: Instance,
-    first: Callable[[list[Request]], Request],
-    victim: Callable[[list[Request]], Request],
-    batch: int = 0,
-    budget: int = 10**9,
-    clock: BatchTime | None = None,
-    block: int = 1,
-) -> tuple[list[tuple[int, ...]], list[Fraction]]:
+def serve(instance, first, victim, batch=0, budget=10**9, clock=None, block=1):
     """Request, start, stop, steps before the first token and tokens never prefilled of every stay
     in memory, in order of start; and the seconds at which each step begins."""
     every = requests_of(instance)

@@ -22,14 +22,7 @@ def a_random(now: int, memory: int, jobs: list[Job], ties: str) -> Any:
     return ordered(now, memory, jobs, lambda job: (entering(ties, job),), lambda job: job.output)
 
 
-def a_min(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    ties: str,
-    bound: str = "certified",
-    victim: str = "smallest",
-) -> Any:
+def a_min(now, memory, jobs, ties, bound="certified", victim="smallest"):
     def leaves(job: Job) -> tuple[int, ...]:
         first = job.bound if victim == "smallest" else -job.bound
         return first, leaving(ties, job), job.index

@@ -11,9 +11,7 @@ from ratiolab.model.footprint import held
 class Queues:
     """One run: lists of requests, the first one first; a rule of `round_by_round`."""
 
-    def __init__(
-        self, slice: int, ratio: int, queues: int, prompt: int, patience: int, batch: int
-    ) -> None:
+    def __init__(self, slice, ratio, queues, prompt, patience, batch):
         self.lists: list[list[Job]] = [[] for _ in range(queues)]
         self.slices = [slice * ratio**k for k in range(queues)]
         self.prompt, self.patience, self.batch = prompt, patience, batch

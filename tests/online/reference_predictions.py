@@ -31,9 +31,7 @@ from ratiolab.theory.laws.bin_filter import (
 
 
 @cache
-def survival_moments(
-    location: int, scale: int, freedom: int, alpha: float, cap: int
-) -> tuple[float, float]:
+def survival_moments(location, scale, freedom, alpha, cap):
     """E[min(X, cap)] = int_0^cap P(X > x) dx, and the mean of the worst share 1 - alpha."""
     law = stats.norm if freedom == 10**9 else stats.t(freedom / 1000)
 

@@ -1,22 +1,12 @@
 """Protection by alpha and clearing by beta, as the paper prints them."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from numpy.random import Generator
 from round_by_round import Job, running, tokens_next, waiting
 
 
-def protected(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    alpha: str,
-    chosen: Callable[[list[Job]], list[Job]],
-    *,
-    once: bool = False,
-) -> tuple[list[Job], list[Job]]:
+def protected(now, memory, jobs, alpha, chosen, *, once=False):
     """Clear those who are chosen until the others fit; else admit below (1 - alpha) M."""
     cleared: list[Job] = []
     active = sorted(running(jobs), key=lambda job: job.index)
@@ -42,15 +32,7 @@ def alpha_protection(now: int, memory: int, jobs: list[Job], alpha: str = "1/4")
     return protected(now, memory, jobs, alpha, lambda active: active)
 
 
-def alpha_beta_clearing(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    alpha: str,
-    beta: str,
-    rng: Generator,
-    overflow: str = "never",
-) -> Any:
+def alpha_beta_clearing(now, memory, jobs, alpha, beta, rng, overflow="never"):
     def chosen(active: list[Job]) -> list[Job]:
         draws = [rng.random() for _ in active]
         return [job for job, draw in zip(active, draws, strict=True) if draw < float(beta)]

@@ -1,25 +1,14 @@
 """Shortest remaining output first a second time, every round from scratch."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import floor
-from typing import Any
 
 from round_by_round import Job, running, tokens_next, waiting
 
 from ratiolab.model.footprint import held
 
 
-def shortest_remaining(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    *,
-    first: Callable[[Job], int],
-    refined: Callable[[Job, int], float] | None = None,
-    c: str = "1",
-    batch: str = "0",
-) -> Any:
+def shortest_remaining(now, memory, jobs, *, first, refined=None, c="1", batch="0"):
     """Rank everybody who is there, running or not, and serve from the top while it fits."""
 
     def rank(job: Job, waits: bool | None = None) -> tuple[bool, float, bool, int, int]:

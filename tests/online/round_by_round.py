@@ -13,7 +13,6 @@ from math import inf
 
 from ratiolab.model import Instance
 from ratiolab.model.footprint import held
-from ratiolab.online.clock import BatchTime
 
 Runs = list[tuple[int, ...]]
 """Request, start and stop; under ``pause`` also the round until which the cache stays."""
@@ -77,14 +76,7 @@ def jobs_of(instance: Instance) -> list[Job]:
     return jobs
 
 
-def serve(
-    instance: Instance,
-    rule: Rule,
-    rounds: int,
-    preemption: str = "restart",
-    *,
-    may_overflow: bool = False,
-) -> tuple[Runs, bool]:
+def serve(instance, rule, rounds, preemption="restart", *, may_overflow=False):
     """Play at most so many rounds; the runs that ended, and whether all requests completed."""
     jobs = jobs_of(instance)
     for job in jobs:
@@ -98,9 +90,7 @@ def serve(
     return in_order(runs, preemption), all(job.done for job in jobs)
 
 
-def serve_by_clock(
-    instance: Instance, rule: Rule, rounds: int, preemption: str, clock: BatchTime
-) -> tuple[Runs, bool, list[Fraction]]:
+def serve_by_clock(instance, rule, rounds, preemption, clock):
     """Batch by batch, each timed by what it does; also seconds at every boundary played."""
     cost = {
         name: Fraction(round(getattr(clock, name) * 10**12), 10**12)
@@ -159,15 +149,7 @@ def finish(now: int, jobs: list[Job], runs: Runs) -> None:
             job.start, job.done = None, True
 
 
-def evict_and_admit(
-    now: int,
-    memory: int,
-    jobs: list[Job],
-    rule: Rule,
-    runs: Runs,
-    preemption: str,
-    may_overflow: bool = False,
-) -> list[Job]:
+def evict_and_admit(now, memory, jobs, rule, runs, preemption, may_overflow=False):
     evicted, admitted, *order = rule(now, memory, jobs)
     for job in evicted:
         runs.append((job.index, job.start, now))

@@ -141,7 +141,7 @@ def test_a_slice_has_at_least_one_token(key):
         make(key, {"quantum": 0})
 
 
-def test_every_semantics_of_preemption_has_an_entry() -> None:
+def test_every_semantics_of_preemption_has_an_entry():
     assert tuple(EVICTIONS) == get_args(Preemption)
     for eviction in EVICTIONS.values():
         assert not (eviction.moves and eviction.stays)

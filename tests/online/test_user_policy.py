@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 from command_line import COMMAND, run
@@ -100,7 +99,7 @@ class Loud(Rude):
 
 
 @pytest.fixture
-def rude(tmp_path: Path) -> Path:
+def rude(tmp_path):
     write_instance(PAIR, tmp_path / "pair.json")
     (tmp_path / "rude.py").write_text(RUDE)
     return tmp_path
@@ -117,9 +116,7 @@ def rude(tmp_path: Path) -> Path:
         ("Property", 30, "SystemExit: 7"),
     ],
 )
-def test_whatever_a_policy_raises_is_one_line_and_a_code_of_its_own(
-    rude: Path, capsys: pytest.CaptureFixture[str], name: str, line: int, what: str
-) -> None:
+def test_whatever_a_policy_raises_is_one_line_and_a_code_of_its_own(rude, capsys, name, line, what):
     key = f"{rude / 'rude.py'}:{name}"
     code, out, err = run(capsys, "simulate", rude / "pair.json", "--policy", key)
     assert (code, out) == (1, "")
@@ -127,7 +124,7 @@ def test_whatever_a_policy_raises_is_one_line_and_a_code_of_its_own(
 
 
 @pytest.mark.long
-def test_what_a_policy_raises_in_another_process_is_one_line_too(rude: Path) -> None:
+def test_what_a_policy_raises_in_another_process_is_one_line_too(rude):
     for name, what in (("Rude", "SystemExit: 7"), ("OwnError", "Own: boo")):
         key = f"fcfs,{rude / 'rude.py'}:{name}"
         words = ["compare", str(rude / "pair.json"), "--policies", key, "--workers", "2"]
@@ -139,7 +136,7 @@ def test_what_a_policy_raises_in_another_process_is_one_line_too(rude: Path) -> 
 
 @pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
-def test_what_a_policy_prints_stays_out_of_the_json(rude: Path, workers: int) -> None:
+def test_what_a_policy_prints_stays_out_of_the_json(rude, workers):
     key = f"fcfs,{rude / 'rude.py'}:Loud"
     words = ["compare", str(rude / "pair.json"), "--policies", key, "--workers", str(workers)]
     found = subprocess.run([*COMMAND, *words, "--json"], capture_output=True, text=True, check=True)
@@ -148,9 +145,7 @@ def test_what_a_policy_prints_stays_out_of_the_json(rude: Path, workers: int) ->
     assert "from a descriptor" in found.stderr
 
 
-def test_what_a_policy_prints_stays_out_of_the_json_of_this_process(
-    rude: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_policy_prints_stays_out_of_the_json_of_this_process(rude, capsys):
     key = f"{rude / 'rude.py'}:Loud"
     code, out, err = run(capsys, "simulate", rude / "pair.json", "--policy", key, "--json")
     assert code == 0
@@ -159,24 +154,24 @@ def test_what_a_policy_prints_stays_out_of_the_json_of_this_process(
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> str:
+def own(tmp_path):
     (tmp_path / "mine.py").write_text(OWN)
     return str(tmp_path / "mine.py")
 
 
-def test_it_runs_like_any_other(own: str) -> None:
+def test_it_runs_like_any_other(own):
     run = simulate(PAIR, make(f"{own}:OneByOne"))
     assert run.schedule.starts.tolist() == [4, 0]
     assert run.schedule.total_latency == 10
 
 
-def test_its_parameters_are_read_by_type(own: str) -> None:
+def test_its_parameters_are_read_by_type(own):
     assert make(f"{own}:OneByOne", {"reverse": "false"}).reverse is False  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="must be of type bool"):
         make(f"{own}:OneByOne", {"reverse": "perhaps"})
 
 
-def test_the_barrier_holds_for_it(own: str) -> None:
+def test_the_barrier_holds_for_it(own):
     with pytest.raises(InformationError, match="the output of request 0 is not known now"):
         simulate(PAIR, make(f"{own}:Peeks"))
 
@@ -192,12 +187,12 @@ def test_the_barrier_holds_for_it(own: str) -> None:
         ("Misinformed", "information 'everything' must be a member of Information"),
     ],
 )
-def test_what_is_no_policy_is_named(own: str, name: str, message: str) -> None:
+def test_what_is_no_policy_is_named(own, name, message):
     with pytest.raises(ValueError, match=message):
         make(f"{own}:{name}")
 
 
-def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_or_broken_file_is_named(tmp_path):
     with pytest.raises(ValueError, match="there is no file"):
         make(f"{tmp_path}/none.py:X")
     (tmp_path / "broken.py").write_text("1 / 0")

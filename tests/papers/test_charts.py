@@ -79,7 +79,7 @@ def ends(ax: Axes, label: str) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 @pytest.mark.studies
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_is_small_its_axes_are_named_and_no_legend_covers_data(name: str) -> None:
+def test_a_chart_is_small_its_axes_are_named_and_no_legend_covers_data(name):
     figure = drawn(name)
     png = figure._repr_png_()
     assert png.startswith(b"\x89PNG")
@@ -99,7 +99,7 @@ def test_a_chart_is_small_its_axes_are_named_and_no_legend_covers_data(name: str
         assert box.x1 <= figure.bbox.x1 + 1
 
 
-def test_a_curve_is_drawn_as_given() -> None:
+def test_a_curve_is_drawn_as_given():
     bars = Curve("bars", [1, 2], [5.0, 6.0], SIMULATED, [4.0, 5.5], [7.0, 8.0])
     claim = Curve("claim", [1, 2], [3.0, 4.0], PRINTED)
     panel = Panel("t", "x", "y", [claim, bars], marks=[(1.5, "here")], y_range=(0, 9), whole_x=True)
@@ -113,7 +113,7 @@ def test_a_curve_is_drawn_as_given() -> None:
     assert {tick % 1 for tick in ax.get_xticks()} == {0}
 
 
-def test_a_table_of_verdicts_says_when_one_is_not_expected() -> None:
+def test_a_table_of_verdicts_says_when_one_is_not_expected():
     (report,) = run_claims(select(ids=["chen2025/example-1"]))
     assert "(expected" not in VerdictTable([report])._repr_html_()
     assert repr(VerdictTable([report])) == "chen2025/example-1: holds (computed exactly)"
@@ -123,7 +123,7 @@ def test_a_table_of_verdicts_says_when_one_is_not_expected() -> None:
     assert "a &lt; b &amp; c" in html
 
 
-def test_intervals_of_section_5_1_are_sorted_and_begin_above_one() -> None:
+def test_intervals_of_section_5_1_are_sorted_and_begin_above_one():
     for ax, draws in zip(drawn("section 5.1").axes, (20, 80), strict=True):
         low, high = ends(ax, "certified")
         assert len(low) == draws

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import jinja2
@@ -35,9 +34,7 @@ TRACES = Path(folder) if (folder := os.environ.get("RATIOLAB_TRACES")) else None
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
-def test_the_quick_version_of_an_experiment_is_another_and_no_larger(
-    experiment: Experiment,
-) -> None:
+def test_the_quick_version_of_an_experiment_is_another_and_no_larger(experiment):
     try:
         full = experiment.study(traces=TRACES)
     except ValueError as error:  # a trace that is not shipped
@@ -49,7 +46,7 @@ def test_the_quick_version_of_an_experiment_is_another_and_no_larger(
 
 
 @pytest.fixture(scope="module")
-def chen(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def chen(tmp_path_factory):
     store = quick_store(tmp_path_factory.mktemp("chen"), tmp_path_factory, "chen2025")
     return run_study(few_of_chen(), store, workers=1)
 
@@ -67,9 +64,7 @@ def few_of_chen() -> Study:
 
 
 @pytest.mark.long
-def test_a_page_states_a_verdict_on_every_statement_from_the_table_alone(
-    chen: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_a_page_states_a_verdict_on_every_statement_from_the_table_alone(chen, tmp_path):
     text = page_text(CHEN2025, chen, tmp_path, quick=False)
     assert text.startswith("# Interval predictions")
     words = ("holds", "not reproduced", "undecided")
@@ -89,7 +84,7 @@ def test_a_page_states_a_verdict_on_every_statement_from_the_table_alone(
     assert verdicts == ["holds", "not reproduced"]
 
 
-def test_with_perfect_knowledge_predictions_change_nothing(tmp_path: Path) -> None:
+def test_with_perfect_knowledge_predictions_change_nothing(tmp_path):
     cells = few_of_chen().cells
     known = (c for c in cells if c.fields.get(POLICY) == "svf" and c["workload.label"] in FIGURES)
     rows = run_study(Study("chen2025", tuple(known)), Store(tmp_path), workers=1)
@@ -98,9 +93,7 @@ def test_with_perfect_knowledge_predictions_change_nothing(tmp_path: Path) -> No
     assert (spread == 1).all()
 
 
-def test_reproducing_writes_page_table_and_figures_and_resumes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reproducing_writes_page_table_and_figures_and_resumes(tmp_path, monkeypatch):
     small = Study("chen2025", tuple(c for c in _cells() if c.seed == 0))
     monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
     seen: list[tuple[int, int]] = []
@@ -116,9 +109,7 @@ def test_reproducing_writes_page_table_and_figures_and_resumes(
     assert not {"p99_tpot", "workload.block"} & set(table)  # not about it; the same everywhere
 
 
-def test_an_extended_table_is_that_of_a_whole_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_extended_table_is_that_of_a_whole_run(tmp_path, monkeypatch):
     cells = tuple(c for c in _cells() if c.seed < 2)
     monkeypatch.setattr(Experiment, "page", lambda _self, _frame: Page())
     monkeypatch.setattr(Page, "text", lambda _self, _template, **slots: "words")
@@ -138,9 +129,7 @@ def test_an_extended_table_is_that_of_a_whole_run(
     assert seen == [(done, len(cells)) for done in range(known, len(cells) + 1)]
 
 
-def test_a_table_without_what_tells_cells_apart_is_not_extended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_without_what_tells_cells_apart_is_not_extended(tmp_path, monkeypatch):
     small = Study("chen2025", tuple(c for c in _cells() if c.seed < 2))
     monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
     with pytest.raises(FormatError, match=r"chen2025.csv: No such file"):
@@ -171,12 +160,7 @@ def test_a_table_without_what_tells_cells_apart_is_not_extended(
         (lambda f: f[f["seed"] == 0], "has rows of 30 cells, the study has 48"),
     ],
 )
-def test_a_table_of_another_study_is_not_redrawn(
-    change: Callable[[pd.DataFrame], pd.DataFrame],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_of_another_study_is_not_redrawn(change, message, tmp_path, monkeypatch):
     keys = ("task", "workload", "policy", "clock")
     cells = CHEN2025.study().cells
     small = Study("chen2025", tuple(c for c in cells if c.seed < 2 and c["workload.n"] == 200)[:48])
@@ -192,9 +176,7 @@ def test_a_table_of_another_study_is_not_redrawn(
 
 @pytest.mark.studies
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
-def test_the_shipped_pages_say_what_their_tables_say(
-    experiment: Experiment, tmp_path: Path
-) -> None:
+def test_the_shipped_pages_say_what_their_tables_say(experiment, tmp_path):
     try:
         experiment.study(traces=TRACES)
     except ValueError as error:  # a trace that is not shipped
@@ -208,9 +190,7 @@ def test_the_shipped_pages_say_what_their_tables_say(
 
 @pytest.mark.long
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
-def test_a_shipped_table_is_taken_over_as_it_is(
-    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_shipped_table_is_taken_over_as_it_is(experiment, tmp_path, monkeypatch):
     """All of its cells, so that nothing is computed, and every figure to the last digit."""
     try:
         experiment.study(traces=TRACES)
@@ -234,9 +214,7 @@ def _cells() -> list:  # type: ignore[type-arg]
 
 @pytest.mark.studies
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
-def test_every_experiment_runs_in_its_quick_version(
-    experiment: Experiment, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_every_experiment_runs_in_its_quick_version(experiment, tmp_path, tmp_path_factory):
     try:
         study = experiment.study(quick=True, traces=TRACES)
     except ValueError as error:
@@ -256,9 +234,7 @@ def test_every_experiment_runs_in_its_quick_version(
     assert {file.name: file.read_bytes() for file in again.iterdir()} == drawn
 
 
-def test_digests_of_digits_alone_stay_words_and_in_their_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_digests_of_digits_alone_stay_words_and_in_their_order(tmp_path, monkeypatch):
     """Read as numbers they would sort by size, and intervals draw runs in the order of digests."""
     cells = CHEN2025.study().cells
     small = Study("chen2025", tuple(c for c in cells if c["workload.n"] == 200)[:3])
@@ -272,7 +248,7 @@ def test_digests_of_digits_alone_stay_words_and_in_their_order(
     assert CHEN2025.stored(small, tmp_path)["instance"].tolist() == sorted(digests) == digests
 
 
-def test_a_kept_table_has_what_differs_and_the_figures_asked_for() -> None:
+def test_a_kept_table_has_what_differs_and_the_figures_asked_for():
     frame = pd.DataFrame(
         {
             "task": "t",
@@ -298,7 +274,7 @@ FRAME = pd.DataFrame(
 )
 
 
-def test_ratios_are_paired_by_seed() -> None:
+def test_ratios_are_paired_by_seed():
     runs = Runs(FRAME, ("rate", "policy.label"))
     ratio = runs.ratio((1, "a"), (1, "b"), "cost")
     assert (ratio.mean, ratio.low, ratio.high) == (2, 2, 2)
@@ -306,7 +282,7 @@ def test_ratios_are_paired_by_seed() -> None:
     assert runs.values((1, "b"), "cost").to_dict() == {0: 1, 1: 2}
 
 
-def test_a_part_of_the_runs_has_shorter_places_and_series_over_an_axis() -> None:
+def test_a_part_of_the_runs_has_shorter_places_and_series_over_an_axis():
     runs = Runs(FRAME, ("workload.label", "rate", "policy.label"))
     part = runs.at(**{"workload.label": "w"}, rate=2)
     assert part.by == ["policy.label"]
@@ -318,7 +294,7 @@ def test_a_part_of_the_runs_has_shorter_places_and_series_over_an_axis() -> None
     assert growth(series.iloc[::-1]) == pytest.approx(3 / 7)
 
 
-def test_a_ratio_is_written_with_its_interval() -> None:
+def test_a_ratio_is_written_with_its_interval():
     ratio = Ratio(1.2345, 1.1, 1.3)
     assert str(ratio) == f"{ratio}" == "1.23 (1.10 to 1.30)"
     assert f"{ratio:.4g}" == "1.234 (1.1 to 1.3)"
@@ -333,9 +309,7 @@ def chart() -> Chart:
     return panels(1)[0]
 
 
-def test_quick_runs_the_quick_version_and_keeps_its_findings_and_charts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_quick_runs_the_quick_version_and_keeps_its_findings_and_charts(monkeypatch):
     asked = []
 
     def study(_self: Experiment, *, quick: bool) -> Study:
@@ -367,7 +341,7 @@ TABLES_ALONE = {"shahout2025-first"}
 """Pages without pictures."""
 
 
-def test_a_template_is_filled_with_slots_findings_and_formatted_numbers(tmp_path: Path) -> None:
+def test_a_template_is_filled_with_slots_findings_and_formatted_numbers(tmp_path):
     template = tmp_path / "page.md"
     template.write_text(
         '+++\nname = "n"\ntitle = "t"\nsource = "s"\nfigures = ["x"]\n+++\n'
@@ -385,7 +359,7 @@ def test_a_template_is_filled_with_slots_findings_and_formatted_numbers(tmp_path
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
-def test_every_experiment_has_a_template_that_names_its_own_charts(experiment: Experiment) -> None:
+def test_every_experiment_has_a_template_that_names_its_own_charts(experiment):
     with experiment.file("md") as template:
         text = template.read_text(encoding="utf-8")
         for part in re.findall(r'{% include "(.+)" %}', text):

@@ -4,7 +4,6 @@ import pytest
 
 from ratiolab.papers.finding import (
     Finding,
-    Rule,
     above,
     alike,
     at_least,
@@ -47,9 +46,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("rule", "fits", "fails", "paper"), CASES)
-def test_a_rule_holds_up_to_its_limit(
-    rule: Rule, fits: object, fails: object, paper: float | None
-) -> None:
+def test_a_rule_holds_up_to_its_limit(rule, fits, fails, paper):
     assert rule.holds(fits, paper) is True
     assert rule.holds(fails, paper) is False
 
@@ -66,9 +63,7 @@ def test_a_rule_holds_up_to_its_limit(
         (alike(0.02), Ratio(1.0, float("nan"), float("nan")), None),
     ],
 )
-def test_an_interval_that_crosses_the_limit_decides_nothing(
-    rule: Rule, ours: object, paper: float | None
-) -> None:
+def test_an_interval_that_crosses_the_limit_decides_nothing(rule, ours, paper):
     assert rule.holds(ours, paper) is None
 
 
@@ -80,13 +75,13 @@ def test_an_interval_that_crosses_the_limit_decides_nothing(
         (Ratio(1.2, 0.9, 1.4), "no difference beyond the interval"),
     ],
 )
-def test_a_factor_that_differs_says_how(ours: Ratio, why: str) -> None:
+def test_a_factor_that_differs_says_how(ours, why):
     finding = Finding("s", 4.0, ours, same_factor(0.25, 0.05))
     assert finding.cells() == ("s", "4.00", str(ours), "not reproduced", why)
     assert Finding("s", 4.0, ours, finding.rule, otherwise="mine").cells()[-1] == "mine"
 
 
-def test_findings_say_what_was_found_and_nothing_when_they_are_not_judged() -> None:
+def test_findings_say_what_was_found_and_nothing_when_they_are_not_judged():
     findings = [Finding("a|b", "1", "2", verdict) for verdict in (True, False, None)]
     lines = findings_table(findings).splitlines()
     words = ["holds", "not reproduced", "undecided"]
@@ -95,7 +90,7 @@ def test_findings_say_what_was_found_and_nothing_when_they_are_not_judged() -> N
     assert lines[2].startswith("| a\\|b | 1 | 2 |")
 
 
-def test_words_of_a_finding_depend_on_its_verdict() -> None:
+def test_words_of_a_finding_depend_on_its_verdict():
     yes, no = (
         Finding("s", 9, ours, within(2, "{:.1f}"), "always", otherwise="if not; ")
         for ours in (10, 30)
@@ -106,7 +101,7 @@ def test_words_of_a_finding_depend_on_its_verdict() -> None:
     assert named({"a": 1.0, "b": 2.5}, "{:.1f}") == "a 1.0, b 2.5"
 
 
-def test_a_statement_that_settings_disagree_on_is_undecided_and_says_where() -> None:
+def test_a_statement_that_settings_disagree_on_is_undecided_and_says_where():
     below, above, across = Ratio(0.8, 0.7, 0.9), Ratio(1.2, 1.1, 1.3), Ratio(1, 0.9, 1.1)
 
     def found(one: Ratio, other: Ratio) -> Finding:

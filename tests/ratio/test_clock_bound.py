@@ -115,7 +115,7 @@ def _seconds(instance: Instance, clock: BatchTime, starts: tuple[int, ...]) -> f
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
-def test_no_schedule_is_below_the_bound(clock: BatchTime) -> None:
+def test_no_schedule_is_below_the_bound(clock):
     rng = np.random.default_rng(1)
     tightest = 0.0
     for _ in range(12):
@@ -128,7 +128,7 @@ def test_no_schedule_is_below_the_bound(clock: BatchTime) -> None:
 
 @pytest.mark.parametrize("key", ["svf", "mc-sf", "alpha-beta-clearing"])
 @pytest.mark.parametrize("rate", [0.0, 0.03, 0.1])
-def test_no_policy_is_below_the_bound(key: str, rate: float) -> None:
+def test_no_policy_is_below_the_bound(key, rate):
     instance = generate("lmsys", 3, n=400, memory=4000, rate=rate).replace(tick_seconds=0.001)
     done = simulate(instance, make(key), clock=LLAMA2_70B_2XA100)
     total = per_request(done)["latency"].sum()
@@ -136,7 +136,7 @@ def test_no_policy_is_below_the_bound(key: str, rate: float) -> None:
     assert 0.2 * total < bound < total
 
 
-def test_a_year_in_milliseconds_is_served_and_bounded_but_not_solved_round_by_round() -> None:
+def test_a_year_in_milliseconds_is_served_and_bounded_but_not_solved_round_by_round():
     year = 365 * 24 * 3600 * 1000
     pair = Instance("pair", 40, [0, 0], [9, 9], [12, 15], tick_seconds=0.001)
     late = pair.replace(arrival=[year, year])

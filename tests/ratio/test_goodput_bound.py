@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from ratiolab.hindsight.certificates.certificate import InTimeCertificate
 from ratiolab.hindsight.certificates.certify_promises import certify_promises, in_time_value
 from ratiolab.hindsight.certificates.effort import CertificateError
 from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
-from ratiolab.model import FormatError, Instance, Preemption
+from ratiolab.model import FormatError, Instance
 from ratiolab.model.fleet import Fleet
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA3_8B_A100, BatchTime
@@ -30,9 +29,7 @@ CLOCKS = (
 )
 
 
-def most_in_time(
-    instance: Instance, clock: BatchTime, preemption: Preemption, ttft: float, latency: float
-) -> int:
+def most_in_time(instance, clock, preemption, ttft, latency):
     """The most requests in time, over all ways to choose each batch, and to wait for arrivals.
 
     Times are eighths, so floats are exact. A request in a batch makes one token; it prefills what
@@ -44,9 +41,7 @@ def most_in_time(
     arrival = [float(a) for a in instance.arrival]
 
     @cache
-    def best(
-        time: float, made: tuple[int, ...], inside: frozenset[int], seen: frozenset[int]
-    ) -> int:
+    def best(time, made, inside, seen):
         """Most requests that still end in time."""
         alive = [
             i
@@ -109,9 +104,7 @@ def drawn(seed: int) -> tuple[Instance, float, float]:
 
 @pytest.mark.parametrize("preemption", ["restart", "recompute"])
 @pytest.mark.parametrize("clock", CLOCKS, ids=["rounds", "slow decoding", "slow prefill"])
-def test_no_way_to_batch_tiny_instances_serves_more_in_time(
-    clock: BatchTime, preemption: Preemption
-) -> None:
+def test_no_way_to_batch_tiny_instances_serves_more_in_time(clock, preemption):
     tight = below_reachable = 0
     for seed in range(25):
         instance, ttft, latency = drawn(seed)
@@ -127,7 +120,7 @@ def test_no_way_to_batch_tiny_instances_serves_more_in_time(
     assert below_reachable >= 1
 
 
-def test_any_prices_prove_a_bound() -> None:
+def test_any_prices_prove_a_bound():
     rng = np.random.default_rng(1)
     for seed in range(25):
         instance, ttft, latency = drawn(seed)
@@ -139,7 +132,7 @@ def test_any_prices_prove_a_bound() -> None:
         assert in_time_value(noisy, instance, 1) >= best
 
 
-def test_two_replicas_do_twice_the_work_and_no_split_serves_more() -> None:
+def test_two_replicas_do_twice_the_work_and_no_split_serves_more():
     clock, below = CLOCKS[0], 0
     for seed in range(30):
         instance, ttft, latency = drawn(seed)
@@ -159,9 +152,7 @@ def test_two_replicas_do_twice_the_work_and_no_split_serves_more() -> None:
     ("replicas", "number"),
     [(1, 400), (2, 400), pytest.param(1, 5000, marks=pytest.mark.slow)],
 )
-def test_a_changed_file_is_refused_or_claims_nothing_false(
-    replicas: int, number: int, tmp_path: Path
-) -> None:
+def test_a_changed_file_is_refused_or_claims_nothing_false(replicas, number, tmp_path):
     """Requests that fill a replica for a round, four a round for six: a replica serves eight.
 
     A change may state other limits or another clock: then the claim is about these.
@@ -191,7 +182,7 @@ def test_a_changed_file_is_refused_or_claims_nothing_false(
     assert ended["proved"] > 0
 
 
-def test_policies_on_a_trace_shape_stay_below() -> None:
+def test_policies_on_a_trace_shape_stay_below():
     instance = generate("lmsys", 2, n=150, memory=2000, rate=0.2).replace(tick_seconds=0.001)
     slo = Slo(latency=4)
     for preemption in ("restart", "recompute"):

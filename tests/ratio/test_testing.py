@@ -64,12 +64,12 @@ class Dice(OneByOne):
 COUNTER: list[int] = []
 
 
-def test_an_honest_policy_passes() -> None:
+def test_an_honest_policy_passes():
     assert_lawful(OneByOne(), PAIR)
     assert_lawful(make("a-min"), PAIR)
 
 
-def test_foresight_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_foresight_is_caught(monkeypatch):
     import ratiolab.testing
 
     genuine = ratiolab.testing.simulate
@@ -83,12 +83,12 @@ def test_foresight_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_non_anticipating(Prophet(), PAIR)
 
 
-def test_randomness_without_a_seed_is_caught() -> None:
+def test_randomness_without_a_seed_is_caught():
     with pytest.raises(AssertionError, match="reproducibility"):
         assert_lawful(Dice(), PAIR)
 
 
-def test_a_ratio_that_is_too_large_is_caught() -> None:
+def test_a_ratio_that_is_too_large_is_caught():
     assert_ratio_at_most(OneByOne(), [PAIR], 2)
     with pytest.raises(AssertionError, match=r"ratio .* exceeds 1"):
         assert_ratio_at_most(OneByOne(), [PAIR], 1)

@@ -1,7 +1,5 @@
 """A store of two instances without a record."""
 
-from pathlib import Path
-
 import pytest
 from recorded import EASY, NAME, hard
 
@@ -10,7 +8,7 @@ from ratiolab.records.store import RecordStore
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> RecordStore:
+def store(tmp_path):
     found = RecordStore(tmp_path / "instances", tmp_path / "results")
     write_instance(EASY, found.instances / f"{NAME}.json")
     write_instance(hard(), found.instances / "jaillet2025" / "hard.json")

@@ -3,9 +3,8 @@
 import json
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import PIPE, Popen
+from subprocess import PIPE
 
 import pytest
 from command_line import run
@@ -37,9 +36,7 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a process")
-def test_sigint_ends_two_workers_and_keeps_their_tries(
-    tmp_path: Path, start: Callable[..., "Popen[bytes]"]
-) -> None:
+def test_sigint_ends_two_workers_and_keeps_their_tries(tmp_path, start):
     store = RecordStore(tmp_path / "instances", tmp_path / "results")
     for n in (40, 41, 42):
         write_instance(hard(n), store.instances / "families" / f"hard-{n}.json")
@@ -47,7 +44,6 @@ def test_sigint_ends_two_workers_and_keeps_their_tries(
     words = ["records", "improve", "--minutes", "5", "--workers", "2", "--json", *folders]
     command = [sys.executable, "-c", SAYING_WHEN_A_SOLVE_RUNS, *words]
     process = start(command, stdout=PIPE, stderr=PIPE)
-    assert process.stderr is not None
     assert {process.stderr.readline() for _ in range(2)} == {b"running\n"}
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
@@ -58,9 +54,7 @@ def test_sigint_ends_two_workers_and_keeps_their_tries(
         assert faults(store, record) == []
 
 
-def test_the_commands_tell_and_judge(
-    store: RecordStore, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_commands_tell_and_judge(store, capsys, monkeypatch):
     folders = ("--instances", store.instances, "--results", store.results)
     short = ("records", "improve", "--minutes", "0.05")
     code, out, err = run(capsys, *short, "--only", NAME, *folders)
@@ -85,9 +79,7 @@ def test_the_commands_tell_and_judge(
     assert (code, err.startswith("ratiolab: --only 'nothing': no instance in ")) == (2, True)
 
 
-def test_generate_writes_what_is_missing_and_refuses_what_differs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_generate_writes_what_is_missing_and_refuses_what_differs(tmp_path, capsys, monkeypatch):
     few = list(recipes())[:2]
     monkeypatch.setattr("ratiolab.records.library.recipes", lambda: iter(few))
     code, out, _ = run(capsys, "records", "generate", "--instances", tmp_path, "--json")

@@ -27,7 +27,7 @@ from ratiolab.records.store import RecordStore, faults
 SHIPPED = Path(__file__).parents[2]
 
 
-def test_the_library_is_what_its_recipes_draw() -> None:
+def test_the_library_is_what_its_recipes_draw():
     known = list(recipes())
     count = 2 * DRAWN + 5 * (2 * 8 + 3) + 3 * 8 + 3 * 2 * 5
     assert len({recipe.name for recipe in known}) == len(known) == count
@@ -39,7 +39,7 @@ def test_the_library_is_what_its_recipes_draw() -> None:
     assert {len(recipe.build()) for recipe in fixed} == set(SIZES)
 
 
-def test_shipped_records_are_of_shipped_instances_and_their_files_are_there() -> None:
+def test_shipped_records_are_of_shipped_instances_and_their_files_are_there():
     shipped = RecordStore(SHIPPED / "instances", SHIPPED / "results")
     records = shipped.records()
     assert set(records) == {recipe.name for recipe in recipes()}
@@ -84,9 +84,7 @@ def test_a_table_names_no_file_outside_its_folder_and_nothing_there_is_removed(
 
 
 @pytest.mark.long
-def test_improving_fills_proves_and_never_loses(
-    store: RecordStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_improving_fills_proves_and_never_loses(store, monkeypatch):
     now = 0.0
 
     def limited(instance: Instance, *, time_limit: float, **options: Any) -> OptResult:
@@ -113,7 +111,7 @@ def test_improving_fills_proves_and_never_loses(
     assert strays(store) == []
 
 
-def test_a_try_certifies_what_the_program_proved_before(store: RecordStore) -> None:
+def test_a_try_certifies_what_the_program_proved_before(store):
     instance = read_instance(SHIPPED / "instances" / "families" / "two-point-0010-1.json")
     write_instance(instance, store.instances / f"{NAME}.json")
     _, before = store.keep(NAME, solve(instance, method="ip"))
@@ -123,7 +121,7 @@ def test_a_try_certifies_what_the_program_proved_before(store: RecordStore) -> N
     assert done.now.status == "certified"
 
 
-def test_a_worse_try_changes_nothing_but_its_count_and_seconds(store: RecordStore) -> None:
+def test_a_worse_try_changes_nothing_but_its_count_and_seconds(store):
     best = solve(EASY)
     _, record = store.keep(NAME, best)
     before, now = store.keep(NAME, bracket(EASY, steps=0))
@@ -133,7 +131,7 @@ def test_a_worse_try_changes_nothing_but_its_count_and_seconds(store: RecordStor
     assert faults(store, now) == []
 
 
-def test_each_value_is_replaced_on_its_own(store: RecordStore) -> None:
+def test_each_value_is_replaced_on_its_own(store):
     assert bound().certified > weak().certified
     assert better().upper < weak().upper
     _, first = store.keep("jaillet2025/hard", weak())
@@ -148,7 +146,7 @@ def test_each_value_is_replaced_on_its_own(store: RecordStore) -> None:
 
 
 @pytest.mark.parametrize("column", HEADER)
-def test_any_changed_cell_of_the_table_shows(store: RecordStore, column: str) -> None:
+def test_any_changed_cell_of_the_table_shows(store, column):
     store.keep(NAME, bracket(EASY, steps=0))
     header, row = store.table.read_text().splitlines()
     cells = row.split(",")
@@ -159,7 +157,7 @@ def test_any_changed_cell_of_the_table_shows(store: RecordStore, column: str) ->
         read_records(store.table)
 
 
-def test_changed_files_show(store: RecordStore) -> None:
+def test_changed_files_show(store):
     _, record = store.keep("jaillet2025/hard", bound())
     certificate, schedule = (store.results / f for f in (record.certificate, record.schedule))
     kept = {path: path.read_bytes() for path in (certificate, schedule)}
@@ -189,9 +187,7 @@ def test_changed_files_show(store: RecordStore) -> None:
     assert "the table says" in faults(store, record)[0]
 
 
-def test_a_crash_between_files_and_table_leaves_a_table_that_holds(
-    store: RecordStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_between_files_and_table_leaves_a_table_that_holds(store, monkeypatch):
     store.keep("jaillet2025/hard", weak())
 
     def crash(*_: object) -> None:
@@ -206,9 +202,7 @@ def test_a_crash_between_files_and_table_leaves_a_table_that_holds(
     assert len(strays(store)) == 1
 
 
-def test_two_writers_at_once_lose_no_record(
-    store: RecordStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_writers_at_once_lose_no_record(store, monkeypatch):
     genuine = storing.write_certificate
     other = Thread(target=store.keep, args=("families/second", weak()))
 
@@ -231,9 +225,7 @@ def row(name: str, lower: int) -> Record:
     return Record(instance=name, seconds=1.0, tries=1, **counts, **dict.fromkeys(words, "x"))  # type: ignore[arg-type]
 
 
-def test_ctrl_c_keeps_what_the_try_has_found(
-    store: RecordStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_keeps_what_the_try_has_found(store, monkeypatch):
     def interrupted(schedule: object, *_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
@@ -246,9 +238,7 @@ def test_ctrl_c_keeps_what_the_try_has_found(
     assert faults(store, record) == []
 
 
-def test_a_solve_that_fails_is_told_and_does_not_end_the_others(
-    store: RecordStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_solve_that_fails_is_told_and_does_not_end_the_others(store, monkeypatch):
     def failing(instance: Instance, **_: object) -> OptResult:
         if len(instance) == len(EASY):
             raise MemoryError("too large")
@@ -263,7 +253,7 @@ def test_a_solve_that_fails_is_told_and_does_not_end_the_others(
     assert "jaillet2025/hard" in store.records()
 
 
-def test_a_solve_begins_with_what_is_known_and_checks_it() -> None:
+def test_a_solve_begins_with_what_is_known_and_checks_it():
     instance = hard()
     limits = {"time_limit": 0.0, "steps": 0}
     again = solve(instance, known=better().schedule, proven=bound().certificate, **limits)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 from itertools import cycle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ NAME = "<b>a & b</b>"
 
 
 @pytest.fixture(scope="module")
-def made() -> Evaluation:
+def made():
     rng = np.random.default_rng(1)
     arrival = np.sort(rng.integers(0, 3000, 60))
     columns = arrival, rng.integers(1, 50, 60), rng.integers(1, 80, 60)
@@ -34,7 +33,7 @@ def made() -> Evaluation:
 
 
 @pytest.fixture(scope="module")
-def page(made: Evaluation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(made, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "out.html"
     write_report(made, path, lines=["A line of its own."], provenance=[("command", "ratiolab x")])
     return path
@@ -53,7 +52,7 @@ class Parsed(HTMLParser):
         self.links += [v or "" for k, v in attrs if k in ("src", "href", "xlink:href")]
 
 
-def test_the_page_needs_nothing_from_elsewhere(page: Path) -> None:
+def test_the_page_needs_nothing_from_elsewhere(page):
     text = page.read_text(encoding="utf-8")
     parsed = Parsed()
     parsed.feed(text)
@@ -68,7 +67,7 @@ def test_the_page_needs_nothing_from_elsewhere(page: Path) -> None:
     assert "<text" not in text  # letters are outlines, as wide as they were laid out
 
 
-def test_the_page_says_what_the_evaluation_says(made: Evaluation, page: Path) -> None:
+def test_the_page_says_what_the_evaluation_says(made, page):
     text = page.read_text(encoding="utf-8")
     for row in made.rows:
         assert f"<td>{row.name}{' (in use)' * (row.name == made.current)}</td>" in text
@@ -86,7 +85,7 @@ def test_the_page_says_what_the_evaluation_says(made: Evaluation, page: Path) ->
     assert r"\begin{tabular}" in text
 
 
-def test_markdown_has_its_charts_beside_it(made: Evaluation, tmp_path: Path) -> None:
+def test_markdown_has_its_charts_beside_it(made, tmp_path):
     write_report(made, tmp_path / "out.md")
     text = (tmp_path / "out.md").read_text(encoding="utf-8")
     for chart in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text):
@@ -96,9 +95,7 @@ def test_markdown_has_its_charts_beside_it(made: Evaluation, tmp_path: Path) -> 
     assert len(rows) == 2 + len(made.groups) + len(made.rows) + 2  # groups, and the bound's
 
 
-def test_a_pdf_has_all_that_the_page_has_and_brings_its_fonts(
-    made: Evaluation, tmp_path: Path
-) -> None:
+def test_a_pdf_has_all_that_the_page_has_and_brings_its_fonts(made, tmp_path):
     notes = [("command", "ratiolab evaluate " + "a-long-name" * 30), ("price", "$5 and $6, 100 %")]
     write_report(made, tmp_path / "out.pdf", lines=["A line of its own."], provenance=notes)
     content = (tmp_path / "out.pdf").read_bytes()
@@ -109,7 +106,7 @@ def test_a_pdf_has_all_that_the_page_has_and_brings_its_fonts(
     assert fonts == content.count(b"/FontFile") > 0  # none is left to the reader's machine
 
 
-def test_the_table_in_latex_is_whole_and_obeys_no_name(made: Evaluation, tmp_path: Path) -> None:
+def test_the_table_in_latex_is_whole_and_obeys_no_name(made, tmp_path):
     write_report(made, tmp_path / "my report_1.tex")
     text = (tmp_path / "my report_1.tex").read_text(encoding="utf-8")
     assert text.count(r"\begin{") == text.count(r"\end{") == 3
@@ -132,7 +129,7 @@ def _renamed(made: Evaluation, *names: str) -> Evaluation:
 
 
 @pytest.mark.long
-def test_latex_sets_the_table(made: Evaluation, tmp_path: Path) -> None:
+def test_latex_sets_the_table(made, tmp_path):
     compiler = shutil.which("pdflatex")
     if compiler is None:
         pytest.skip("there is no pdflatex on this machine")
@@ -157,16 +154,14 @@ def test_latex_sets_the_table(made: Evaluation, tmp_path: Path) -> None:
     assert "Overfull" not in done.stdout
 
 
-def test_letters_that_latex_lacks_are_numbered_and_no_name_is_an_option(
-    made: Evaluation, tmp_path: Path
-) -> None:
+def test_letters_that_latex_lacks_are_numbered_and_no_name_is_an_option(made, tmp_path):
     write_report(_renamed(made, "[2cm] Ω é {}"), tmp_path / "odd.tex")
     text = (tmp_path / "odd.tex").read_text(encoding="utf-8")
     assert len(re.findall(r"^\{\[\}2cm\] U\+03A9 é ", text, re.MULTILINE)) == len(made.rows)
     assert not re.search(r"(\\\\|rule)\s*[\[*]", text)
 
 
-def test_other_formats_are_refused(made: Evaluation, tmp_path: Path) -> None:
+def test_other_formats_are_refused(made, tmp_path):
     with pytest.raises(ValueError, match=r"a report can be .html, .pdf, .tex, .md, not '.docx'"):
         write_report(made, tmp_path / "out.docx")
 
@@ -204,9 +199,7 @@ READS = """
 
 
 @pytest.mark.long
-def test_a_browser_renders_the_page_zooms_its_figures_and_reads_them_off(
-    page: Path, tmp_path: Path
-) -> None:
+def test_a_browser_renders_the_page_zooms_its_figures_and_reads_them_off(page, tmp_path):
     if browser() is None:
         pytest.skip("there is no chromium on this machine")
     widths = (375, 1440)
@@ -233,9 +226,7 @@ def test_a_browser_renders_the_page_zooms_its_figures_and_reads_them_off(
 
 
 @pytest.mark.long
-def test_a_telephone_can_scroll_to_the_end_of_wide_figures_and_tables(
-    page: Path, tmp_path: Path
-) -> None:
+def test_a_telephone_can_scroll_to_the_end_of_wide_figures_and_tables(page, tmp_path):
     if browser() is None:
         pytest.skip("there is no chromium on this machine")
     reach = """[...document.querySelectorAll(".pane, .wide")].map(pane => {

@@ -1,6 +1,5 @@
 """Pictures of schedules and experiments: what is drawn adds up to what it shows."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def drawn(schedule: Schedule) -> tuple[Any, Any]:
     return left, right
 
 
-def test_few_requests_wait_and_run_for_the_total_latency() -> None:
+def test_few_requests_wait_and_run_for_the_total_latency():
     assert len(FEW_REQUESTS) <= FEW
     schedule = simulate(FEW_REQUESTS, make("mc-sf")).schedule
     left, _ = drawn(schedule)
@@ -61,7 +60,7 @@ def test_few_requests_wait_and_run_for_the_total_latency() -> None:
     assert lengths(waiting) + lengths(kept) == schedule.total_latency
 
 
-def test_lost_runs_are_drawn_apart_and_explained() -> None:
+def test_lost_runs_are_drawn_apart_and_explained():
     schedule = simulate(EVICTING, make("a-min"), seed=1).schedule
     assert schedule.evictions > 0
     left, _ = drawn(schedule)
@@ -75,7 +74,7 @@ def test_lost_runs_are_drawn_apart_and_explained() -> None:
     assert any(handle.get_color() == LOST for handle in legend.get_lines())
 
 
-def test_the_middle_shows_mean_usage_between_its_extremes() -> None:
+def test_the_middle_shows_mean_usage_between_its_extremes():
     n = (FEW + MANY) // 2
     instance = generate("jaillet-model-1", 5, n_least=n, n_most=n)
     schedule = simulate(instance, make("mc-sf")).schedule
@@ -89,7 +88,7 @@ def test_the_middle_shows_mean_usage_between_its_extremes() -> None:
     assert heights.max() == schedule.usage().max()
 
 
-def test_many_requests_are_counted_and_the_area_is_the_total_latency() -> None:
+def test_many_requests_are_counted_and_the_area_is_the_total_latency():
     instance = generate("uniform", 2, n=MANY)
     schedule = simulate(instance, make("mc-sf")).schedule
     left, _ = drawn(schedule)
@@ -99,7 +98,7 @@ def test_many_requests_are_counted_and_the_area_is_the_total_latency() -> None:
     assert areas(run) == pytest.approx(int(instance.output.sum()), rel=0.02)
 
 
-def test_a_picture_is_saved_in_one_step_and_alike_each_time(tmp_path: Path) -> None:
+def test_a_picture_is_saved_in_one_step_and_alike_each_time(tmp_path):
     panels = [("one", simulate(EVICTING, make("mc-sf")).schedule)]
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     for name in ("a", "b"):
@@ -114,7 +113,7 @@ def test_a_picture_is_saved_in_one_step_and_alike_each_time(tmp_path: Path) -> N
     assert len(list(tmp_path.iterdir())) == 2 * len(FORMATS)
 
 
-def test_one_terrible_policy_is_cut_off_and_says_where_it_ends() -> None:
+def test_one_terrible_policy_is_cut_off_and_says_where_it_ends():
     two = Instance("two", 30, [0, 0], [1, 1], [5, 5])
     good = Schedule.from_starts(two, [0, 0])
     bad = Schedule.from_starts(two, [0, 95])
@@ -125,7 +124,7 @@ def test_one_terrible_policy_is_cut_off_and_says_where_it_ends() -> None:
     assert not any("ends at" in text.get_text() for text in top.texts)
 
 
-def test_axes_say_whether_memory_is_in_tokens_or_in_blocks() -> None:
+def test_axes_say_whether_memory_is_in_tokens_or_in_blocks():
     blocks = in_blocks(Instance("b", 160, [0, 0], [16, 33], [40, 20]), 16)
     schedule = simulate(blocks, make("mc-sf")).schedule
     left, right, bar = picture([("one", schedule)]).axes
@@ -135,7 +134,7 @@ def test_axes_say_whether_memory_is_in_tokens_or_in_blocks() -> None:
     assert drawn(simulate(EVICTING, make("mc-sf")).schedule)[1].get_ylabel() == "held (tokens)"
 
 
-def test_paused_requests_are_drawn_with_the_memory_that_they_keep() -> None:
+def test_paused_requests_are_drawn_with_the_memory_that_they_keep():
     one = Instance("one", 9, [0], [2], [5])
     schedule = Schedule(one, [0, 0], [0, 5], [3, 7], "pause", [5, 7])
     left, right = drawn(schedule)
@@ -145,7 +144,7 @@ def test_paused_requests_are_drawn_with_the_memory_that_they_keep() -> None:
     assert "runs, then paused" in [text.get_text() for text in legend.get_texts()]
 
 
-def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
+def test_charts_draw_a_line_or_bar_for_every_label(tmp_path):
     frame = pd.DataFrame(
         {"n": [1, 1, 2, 2] * 2, "policy": ["a"] * 4 + ["b"] * 4, "v": [1, 2, 3, 4, 5, 6, 7, 9.0]}
     )
@@ -160,7 +159,7 @@ def test_charts_draw_a_line_or_bar_for_every_label(tmp_path: Path) -> None:
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_line_breaks_where_a_label_has_no_value() -> None:
+def test_a_line_breaks_where_a_label_has_no_value():
     frame = pd.DataFrame({"n": [1000, 3000, 6000, 1000, 6000, 3000], "policy": list("aaabbc")})
     _figure, (ax,) = panels(1)
     lines(frame.assign(mean=2.0, low=1.0, high=3.0), "n", "policy", ax)
@@ -172,7 +171,7 @@ def test_a_line_breaks_where_a_label_has_no_value() -> None:
     assert ax.xaxis.get_major_formatter()(6000, 0) == "6,000"
 
 
-def test_bars_stand_on_their_base_or_hang_from_it() -> None:
+def test_bars_stand_on_their_base_or_hang_from_it():
     frame = pd.DataFrame({"n": [1, 2], "policy": "a", "mean": [1.5, 0.75], "low": 0.7, "high": 1.6})
     _, (ax,) = panels(1)
     grouped_bars(frame, "n", "policy", ax, base=1)
@@ -180,7 +179,7 @@ def test_bars_stand_on_their_base_or_hang_from_it() -> None:
     assert ends == [[1, 1.5], [0.75, 1]]
 
 
-def test_a_row_of_dots_has_a_point_for_every_label_that_has_a_value() -> None:
+def test_a_row_of_dots_has_a_point_for_every_label_that_has_a_value():
     frame = pd.DataFrame({"row": list("xxy"), "policy": list("aba"), "mean": [1.0, 2, 1]})
     _, (ax,) = panels(1)
     dots(frame.assign(low=0.5, high=3), "row", "policy", ax, reference=1)

@@ -89,7 +89,7 @@ def test_a_certificate_that_counts_work_twice_would_be_caught(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def log() -> Instance:
+def log():
     return generate("lmsys", 3, n=150, memory=2000, rate=0.3).replace(tick_seconds=0.02)
 
 

@@ -60,7 +60,7 @@ def drawn(seed: int, most: int = 40) -> Instance:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed: int) -> None:
+def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed):
     instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
     timed, order = timed_of(instance, clock), np.random.default_rng(seed).permutation(len(instance))
     compiled = served(timed, order).total[-1] - timed.due.sum(dtype=float)
@@ -69,7 +69,7 @@ def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed: int) -> Non
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_simulator_confirms_the_run_of_an_order_with_delays(seed: int) -> None:
+def test_the_simulator_confirms_the_run_of_an_order_with_delays(seed):
     instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
     timed, rng = timed_of(instance, clock), np.random.default_rng(seed)
     late = rng.integers(0, 10 * picoseconds(1), len(instance)) * rng.integers(0, 2, len(instance))
@@ -81,7 +81,7 @@ def test_the_simulator_confirms_the_run_of_an_order_with_delays(seed: int) -> No
 
 
 @pytest.mark.parametrize("seed", [1, 4])
-def test_a_search_gains_and_stays_above_the_bound(seed: int) -> None:
+def test_a_search_gains_and_stays_above_the_bound(seed):
     instance, clock = drawn(seed, 30), CLOCKS[1]
     starting = [simulate(instance, make(key), clock=clock) for key in ("svf", "mc-sf")]
     found = search_order(instance, clock, 0.5, preemption="recompute")
@@ -91,7 +91,7 @@ def test_a_search_gains_and_stays_above_the_bound(seed: int) -> None:
     assert total_seconds(found) >= clock_lower_bound(instance, clock, "recompute") - 1e-9
 
 
-def test_the_best_of_all_orders_is_found_when_there_are_few() -> None:
+def test_the_best_of_all_orders_is_found_when_there_are_few():
     """Four requests: all 24 orders are simulated."""
     from itertools import permutations
 
@@ -103,7 +103,7 @@ def test_the_best_of_all_orders_is_found_when_there_are_few() -> None:
     assert total_seconds(search_order(instance, clock, 0.4)) == pytest.approx(best)
 
 
-def test_an_evaluation_encloses_the_best_schedule_and_a_search_only_lowers_its_upper_end() -> None:
+def test_an_evaluation_encloses_the_best_schedule_and_a_search_only_lowers_its_upper_end():
     instance, clock = drawn(4, 30), CLOCKS[1]
     keys = [make(key) for key in ("fcfs", "svf")]
     plain, searched = (

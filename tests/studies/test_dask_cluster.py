@@ -2,7 +2,6 @@
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +27,7 @@ key = "a-min"
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of the cluster about the worker that is gone
-def test_a_cluster_gives_the_same_bytes_and_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+def test_a_cluster_gives_the_same_bytes_and_a_killed_worker_loses_nothing(tmp_path):
     path = tmp_path / "spread.toml"
     path.write_text(TEXT)
     study = read_study(path)

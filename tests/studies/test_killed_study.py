@@ -54,9 +54,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSI
 
 
 @pytest.mark.long
-def test_a_study_killed_at_random_moments_ends_as_if_undisturbed(
-    tmp_path: Path, start: Start
-) -> None:
+def test_a_study_killed_at_random_moments_ends_as_if_undisturbed(tmp_path, start):
     kills, seeds = 3, 20
     path, out = tmp_path / "long.toml", tmp_path / "killed"
     path.write_text(STUDY.format(seeds=seeds))

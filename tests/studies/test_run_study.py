@@ -32,7 +32,7 @@ key = "svf"
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> Study:
+def study(tmp_path):
     path = tmp_path / "small.toml"
     path.write_text(TEXT)
     return read_study(path)
@@ -42,9 +42,7 @@ def files(store: Store) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in store.folder.iterdir() if path.is_file()}
 
 
-def test_results_do_not_depend_on_workers_or_on_what_was_there_before(
-    study: Study, tmp_path: Path
-) -> None:
+def test_results_do_not_depend_on_workers_or_on_what_was_there_before(study, tmp_path):
     one, two = Store(tmp_path / "one"), Store(tmp_path / "two")
     run_study(study, one, workers=1)
     for cell in study.cells[1::2]:  # finished before, in another order
@@ -54,9 +52,7 @@ def test_results_do_not_depend_on_workers_or_on_what_was_there_before(
     assert {"small.csv", "small.json"} <= set(files(one))
 
 
-def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(
-    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(study, tmp_path, monkeypatch):
     store = Store(tmp_path / "s")
     run_study(study, store, workers=1)
     before = files(store)
@@ -87,7 +83,7 @@ def test_a_finished_cell_is_not_computed_again_and_a_broken_one_is(
         ('"cell": {', '"cell": [], "cells": {'),
     ],
 )
-def test_a_damaged_cell_is_computed_again(old: str, new: str, study: Study, tmp_path: Path) -> None:
+def test_a_damaged_cell_is_computed_again(old, new, study, tmp_path):
     store, cell = Store(tmp_path / "s"), study.cells[0]
     store.save(cell, compute((cell, TASKS["simulate"]))[1])
     whole = store.path(cell).read_text()
@@ -147,7 +143,7 @@ def test_an_enclosure_is_closer_than_a_bound_and_the_same_when_computed_again(
     assert store.load(cell) is None
 
 
-def test_rows_are_what_the_simulator_says(study: Study, tmp_path: Path) -> None:
+def test_rows_are_what_the_simulator_says(study, tmp_path):
     frame = run_study(study, Store(tmp_path / "s"), workers=1)
     for cell, row in zip(study.cells, frame.to_dict("records"), strict=True):
         if cell["task"] == "bound":
@@ -158,7 +154,7 @@ def test_rows_are_what_the_simulator_says(study: Study, tmp_path: Path) -> None:
         assert row["mean_latency"] == pytest.approx(done.schedule.latency.mean(), rel=1e-8)
 
 
-def test_a_failing_cell_is_named_and_the_others_are_kept(study: Study, tmp_path: Path) -> None:
+def test_a_failing_cell_is_named_and_the_others_are_kept(study, tmp_path):
     bad = Cell({**study.cells[0].fields, "policy": "sjf"} | {"seed": 99})
     bad = Cell({k: v for k, v in bad.fields.items() if not k.startswith("policy.")})
     with pytest.raises(ValueError, match=r"seed=99 policy=sjf: .* has no column 'predicted'"):
@@ -166,7 +162,7 @@ def test_a_failing_cell_is_named_and_the_others_are_kept(study: Study, tmp_path:
     assert Store(tmp_path / "s").missing(study) == list(study.cells[3:])
 
 
-def test_a_run_that_never_ends_is_a_row_with_its_outcome(tmp_path: Path) -> None:
+def test_a_run_that_never_ends_is_a_row_with_its_outcome(tmp_path):
     from ratiolab.model import write_instance
 
     # each needs 8 of 10 tokens alone: admitted together they overflow and are cleared for ever
@@ -180,7 +176,7 @@ def test_a_run_that_never_ends_is_a_row_with_its_outcome(tmp_path: Path) -> None
     assert frame["total_latency"].isna().tolist() == [True, False]
 
 
-def test_a_study_runs_under_each_semantics_and_each_clock(tmp_path: Path) -> None:
+def test_a_study_runs_under_each_semantics_and_each_clock(tmp_path):
     (tmp_path / "profile.csv").write_text(
         "seconds,prefill_tokens,decoding_requests,kv_tokens\n1,0,0,0\n2,1,0,0\n3,0,2,0\n1.5,0,0,5\n"
     )
@@ -203,7 +199,7 @@ def test_a_study_runs_under_each_semantics_and_each_clock(tmp_path: Path) -> Non
 
 
 @pytest.fixture
-def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_steps(monkeypatch):
     monkeypatch.setattr(bounds, "STEPS", 5)
 
 
@@ -227,7 +223,7 @@ def eleven(walks: int) -> tuple[int, int]:
 
 
 @pytest.mark.usefixtures("few_steps")
-def test_walks_close_a_bracket_and_stop_after_so_many_questions() -> None:
+def test_walks_close_a_bracket_and_stop_after_so_many_questions():
     without, few, many = eleven(0), eleven(10), eleven(10**6)
     assert few == eleven(10)
     assert without[0] <= few[0] <= many[0] <= many[1] <= few[1] <= without[1]
@@ -236,9 +232,7 @@ def test_walks_close_a_bracket_and_stop_after_so_many_questions() -> None:
 
 
 @pytest.mark.usefixtures("few_steps")
-def test_a_bracket_keeps_what_is_proven_where_tables_are_too_large_for_walks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_bracket_keeps_what_is_proven_where_tables_are_too_large_for_walks(monkeypatch):
     lower, (proven, latency) = eleven(0)[0], eleven(10**6)
     monkeypatch.setattr(weights, "MOST_CELLS", 0)
     refused = eleven(10**6)

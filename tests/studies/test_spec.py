@@ -34,7 +34,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_a_grid_has_a_cell_for_every_combination_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_a_grid_has_a_cell_for_every_combination_in_the_order_of_the_file(tmp_path):
     study = read_study(written(tmp_path, SMALL))
     assert len(study.cells) == 2 * 3 * (2 + 1)
     assert len({cell.id for cell in study.cells}) == len(study.cells)
@@ -44,14 +44,14 @@ def test_a_grid_has_a_cell_for_every_combination_in_the_order_of_the_file(tmp_pa
     assert study.cells[1].instance() is first.instance()  # neighbours share it
 
 
-def test_quick_changes_what_its_table_says_and_nothing_else(tmp_path: Path) -> None:
+def test_quick_changes_what_its_table_says_and_nothing_else(tmp_path):
     path = written(tmp_path, SMALL)
     full, quick = read_study(path), read_study(path, quick=True)
     assert len(quick.cells) == 3
     assert {cell.id for cell in quick.cells} <= {cell.id for cell in full.cells}
 
 
-def test_a_policy_may_name_the_workloads_that_it_is_run_on(tmp_path: Path) -> None:
+def test_a_policy_may_name_the_workloads_that_it_is_run_on(tmp_path):
     two = SMALL.replace("n = [4, 8]", 'n = 4\nlabel = "one"\n[[workload]]\nkind = "equal"\nn = 4')
     limited = two.replace('key = "h-sf"', 'key = "h-sf"\nworkloads = "one"')
     cells = read_study(written(tmp_path, limited)).cells
@@ -62,7 +62,7 @@ def test_a_policy_may_name_the_workloads_that_it_is_run_on(tmp_path: Path) -> No
         read_study(written(tmp_path, limited.replace('= "one"\n[quick', '= "two"\n[quick')))
 
 
-def test_a_workload_may_name_clocks_and_tasks_that_it_is_for(tmp_path: Path) -> None:
+def test_a_workload_may_name_clocks_and_tasks_that_it_is_for(tmp_path):
     head = 'seeds = 1\nclock = ["unit", "llama3-1b-l4"]\ntasks = ["simulate", "bound"]'
     two = SMALL.replace("seeds = 3", head).replace(
         "n = [4, 8]", 'n = 4\n[[workload]]\nkind = "equal"\nn = 4\nlabel = "one"'
@@ -80,14 +80,14 @@ def test_a_workload_may_name_clocks_and_tasks_that_it_is_for(tmp_path: Path) -> 
             read_study(written(tmp_path, two.replace('label = "one"', f'{name} = "no"')))
 
 
-def test_the_identity_is_what_is_computed_not_where_files_are_or_what_it_is_called() -> None:
+def test_the_identity_is_what_is_computed_not_where_files_are_or_what_it_is_called():
     fields = {"task": "simulate", "workload": "uniform", "workload.n": 4, "seed": 0}
     assert Cell(fields).id == Cell(dict(reversed(fields.items())), Path("elsewhere")).id
     assert Cell(fields).id == Cell(fields | {"workload.label": "mine"}).id
     assert Cell(fields).id != Cell(fields | {"workload.n": 5}).id
 
 
-def test_traces_and_instances_are_found_beside_the_file_or_where_traces_are(tmp_path: Path) -> None:
+def test_traces_and_instances_are_found_beside_the_file_or_where_traces_are(tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     write_instance(Instance("two", 9, [0, 0], [1, 2], [3, 4]), data / "two.json")
@@ -110,7 +110,7 @@ def test_traces_and_instances_are_found_beside_the_file_or_where_traces_are(tmp_
         read_study(path)
 
 
-def test_a_policy_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None:
+def test_a_policy_of_ones_own_is_found_beside_the_file(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from ratiolab.online.policies.h_sf import HSF\nclass Mine(HSF):\n    name = 'mine'\n"
     )
@@ -150,9 +150,7 @@ def test_a_policy_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None:
         ("[[policy]]", "[[policy]", "line 8"),
     ],
 )
-def test_mistakes_name_file_field_value_and_rule(
-    tmp_path: Path, old: str, new: str, message: str
-) -> None:
+def test_mistakes_name_file_field_value_and_rule(tmp_path, old, new, message):
     assert old in SMALL
     path = written(tmp_path, SMALL.replace(old, new))
     with pytest.raises(FormatError) as error:
@@ -165,7 +163,7 @@ def test_mistakes_name_file_field_value_and_rule(
 EXPERIMENT = experiments()["exact-ratios"]
 
 
-def test_rows_of_a_cell_are_exact() -> None:
+def test_rows_of_a_cell_are_exact():
     cell = EXPERIMENT.study(quick=True).cells[0]
     rows = optimum(cell)
     assert [row["policy"] for row in rows] == ["mc-sf", "svf"]
@@ -173,7 +171,7 @@ def test_rows_of_a_cell_are_exact() -> None:
         assert row["opt_lower"] == row["opt_upper"] <= row["total_latency"]
 
 
-def test_a_request_is_held_back_when_it_fits_to_its_end_and_waits() -> None:
+def test_a_request_is_held_back_when_it_fits_to_its_end_and_waits():
     two = Instance("two", 5, [0, 0], [1, 1], [2, 3])
     # started together they would hold 3 + 3 at time 2; a round apart 3 + 2
     assert held_back(Schedule.from_starts(two, [0, 1])) == 0

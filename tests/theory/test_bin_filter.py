@@ -30,7 +30,7 @@ def unit(i: int, bins: int) -> tuple[Fraction, ...]:
     return tuple(F(int(i == j)) for j in range(bins))
 
 
-def test_each_token_shortens_by_one_and_the_printed_matrix_lengthens_by_one() -> None:
+def test_each_token_shortens_by_one_and_the_printed_matrix_lengthens_by_one():
     for j in range(1, 9):
         q = unit(j, 10)
         before = mean_length(q, WIDTH)
@@ -38,7 +38,7 @@ def test_each_token_shortens_by_one_and_the_printed_matrix_lengthens_by_one() ->
         assert mean_length(apply(transition_as_printed(10, WIDTH), q), WIDTH) == before + 1
 
 
-def test_corrected_filter_is_the_posterior_of_every_observation() -> None:
+def test_corrected_filter_is_the_posterior_of_every_observation():
     matrix = transition(3, LOPSIDED.width)
     for symbols in product(range(2), repeat=4):
         outputs = [LOPSIDED.classifier(s) for s in symbols]
@@ -47,7 +47,7 @@ def test_corrected_filter_is_the_posterior_of_every_observation() -> None:
             assert estimate == normalised(LOPSIDED.joint(symbols[: t + 1]))
 
 
-def test_bayes_has_the_least_squared_error_and_the_printed_one_is_worse_than_none() -> None:
+def test_bayes_has_the_least_squared_error_and_the_printed_one_is_worse_than_none():
     errors = demonstration(3)
     best = errors.pop("posterior, likelihood")
     assert all(best < other for other in errors.values())
@@ -55,7 +55,7 @@ def test_bayes_has_the_least_squared_error_and_the_printed_one_is_worse_than_non
     assert errors["as printed"] > errors["as printed, matrix turned"]
 
 
-def test_contradictions_and_bad_bins_are_refused() -> None:
+def test_contradictions_and_bad_bins_are_refused():
     with pytest.raises(ValueError, match="exclude each other"):
         normalised((F(0), F(0)))
     with pytest.raises(ValueError, match="bins 0"):

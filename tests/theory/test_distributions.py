@@ -23,7 +23,7 @@ EXACT = [
 
 
 @pytest.mark.parametrize("d", EXACT, ids=lambda d: d.name)
-def test_moments_and_cdf_equal_their_defining_sums(d: LengthDistribution) -> None:
+def test_moments_and_cdf_equal_their_defining_sums(d):
     pairs = list(zip(range(d.lower, d.upper + 1), d.probabilities, strict=True))
     assert d.is_exact
     assert sum(p for _, p in pairs) == 1
@@ -37,7 +37,7 @@ def test_moments_and_cdf_equal_their_defining_sums(d: LengthDistribution) -> Non
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 3), Fraction(9, 10)])
-def test_conditioning_keeps_ratios_and_moving_keeps_masses(q: Fraction) -> None:
+def test_conditioning_keeps_ratios_and_moving_keeps_masses(q):
     conditioned, moved = geometric(q, 6), geometric(q, 6, tail="move")
     for k in range(1, 6):
         assert conditioned.probability(k + 1) == q * conditioned.probability(k)
@@ -47,7 +47,7 @@ def test_conditioning_keeps_ratios_and_moving_keeps_masses(q: Fraction) -> None:
         assert weighted.probability(k) == k * (1 - q) ** 2 * q ** (k - 1)
 
 
-def test_samples_follow_the_pmf_and_the_seed() -> None:
+def test_samples_follow_the_pmf_and_the_seed():
     d = from_weights(4, (1, 0, 2, 5))
     draws = d.sample(np.random.default_rng(1), 40_000)
     assert draws.dtype == np.int64
@@ -73,6 +73,6 @@ def test_samples_follow_the_pmf_and_the_seed() -> None:
         (lambda: geometric(0.5, 4, tail="drop"), "drop"),  # type: ignore[arg-type]
     ],
 )
-def test_refusals_name_field_value_and_rule(build, words) -> None:
+def test_refusals_name_field_value_and_rule(build, words):
     with pytest.raises(ValueError, match=words):
         build()

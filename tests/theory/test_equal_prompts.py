@@ -33,7 +33,7 @@ def _small() -> list[tuple[int, tuple[int, ...], int]]:
     ]
 
 
-def test_mc_sf_and_optimum_lie_within_their_bounds_on_all_small_instances() -> None:
+def test_mc_sf_and_optimum_lie_within_their_bounds_on_all_small_instances():
     for prompt, outputs, memory in _small():
         n = len(outputs)
         instance = Instance("small", memory, [0] * n, [prompt] * n, outputs)
@@ -49,9 +49,7 @@ def test_mc_sf_and_optimum_lie_within_their_bounds_on_all_small_instances() -> N
 
 
 @pytest.mark.parametrize(("together", "gap", "batches"), [(2, 1, 4), (3, 2, 5), (5, 1, 3)])
-def test_staggered_starts_are_feasible_and_mc_sf_serves_in_batches(
-    together: int, gap: int, batches: int
-) -> None:
+def test_staggered_starts_are_feasible_and_mc_sf_serves_in_batches(together, gap, batches):
     case = equal_prompts.staggered(together, gap, batches)
     n = case.requests
     instance = Instance("equal", case.memory, [0] * n, [0] * n, [case.output] * n)
@@ -60,7 +58,7 @@ def test_staggered_starts_are_feasible_and_mc_sf_serves_in_batches(
     assert simulate(instance, make("mc-sf")).total_latency == case.mc_sf
 
 
-def test_the_ratio_bound_is_seven_thirds_and_grows_with_the_square_of_the_error() -> None:
+def test_the_ratio_bound_is_seven_thirds_and_grows_with_the_square_of_the_error():
     assert equal_prompts.ratio_bound() == Fraction(7, 3)
     assert equal_prompts.ratio_bound(Fraction(5)) == 50
     root = Fraction(49, 40)  # just above sqrt(3/2), where both branches are 3
@@ -69,7 +67,7 @@ def test_the_ratio_bound_is_seven_thirds_and_grows_with_the_square_of_the_error(
         equal_prompts.ratio_bound(Fraction(1, 2))
 
 
-def test_the_bound_on_the_optimum_is_between_the_simple_one_and_the_optimum() -> None:
+def test_the_bound_on_the_optimum_is_between_the_simple_one_and_the_optimum():
     for prompt, outputs, memory in _small():
         n = len(outputs)
         optimum = least_latency(Instance("small", memory, [0] * n, [prompt] * n, outputs))
@@ -78,7 +76,7 @@ def test_the_bound_on_the_optimum_is_between_the_simple_one_and_the_optimum() ->
         assert volume_lower_bound(prompt, outputs, memory) <= bound <= optimum
 
 
-def test_what_prices_prove_is_between_own_latencies_and_the_optimum() -> None:
+def test_what_prices_prove_is_between_own_latencies_and_the_optimum():
     for prompt, outputs, memory in _small():
         n = len(outputs)
         optimum = least_latency(Instance("small", memory, [0] * n, [prompt] * n, outputs))
@@ -100,7 +98,7 @@ def test_what_prices_prove_is_between_own_latencies_and_the_optimum() -> None:
         late_rush.LateRush(10, 1, 7, 6),
     ],
 )
-def test_the_optimum_of_a_late_rush_is_that_of_the_solver(rush: late_rush.LateRush) -> None:
+def test_the_optimum_of_a_late_rush_is_that_of_the_solver(rush):
     for start in range(rush.delay + 2):
         result = solve(rush.instance(start))
         assert result.is_exact

@@ -42,14 +42,14 @@ def literal_lemma_2(d: LengthDistribution, s: int) -> Fraction:
 
 @settings(deadline=None)
 @given(weights, st.integers(1, 5), st.integers(0, 9))
-def test_shortest_first_latency_is_the_printed_denominator(w, lower, s) -> None:
+def test_shortest_first_latency_is_the_printed_denominator(w, lower, s):
     d = from_weights(lower, w)
     assert fluid.shortest_first_latency(d, s) == literal_shortest_first(d, s)
 
 
 @settings(deadline=None)
 @given(weights, st.integers(1, 5), st.integers(0, 9))
-def test_no_distribution_exceeds_the_suprema(w, lower, s) -> None:
+def test_no_distribution_exceeds_the_suprema(w, lower, s):
     d = from_weights(lower, w)
     top = float(suprema.max_length_supremum(lower, d.upper, s))
     assert fluid.max_length_ratio(d, s) <= top * (1 + 1e-12)
@@ -59,7 +59,7 @@ def test_no_distribution_exceeds_the_suprema(w, lower, s) -> None:
 
 
 @pytest.mark.parametrize(("lower", "upper", "s"), [(1, 2, 0), (1, 40, 0), (3, 60, 5), (2, 9, 100)])
-def test_max_length_supremum_is_an_eigenvalue_and_is_attained(lower, upper, s) -> None:
+def test_max_length_supremum_is_an_eigenvalue_and_is_attained(lower, upper, s):
     k = np.arange(lower, upper + 1.0)
     low = np.minimum.outer(k, k)
     B = low * (s + low)
@@ -87,7 +87,7 @@ def best_two_point(ratio, lower: int, upper: int) -> float:
 @pytest.mark.parametrize("lower", [1, 4])
 @pytest.mark.parametrize("upper", [5, 30])
 @pytest.mark.parametrize("s", [0, 7, 300])
-def test_two_point_suprema_are_maxima_over_the_share(lower, upper, s) -> None:
+def test_two_point_suprema_are_maxima_over_the_share(lower, upper, s):
     laws = (
         (lambda d: fluid.max_length_ratio(d, s), suprema.max_length_two_point_supremum),
         (lambda d: fluid.random_order_ratio(d, s), suprema.random_order_supremum),
@@ -103,7 +103,7 @@ u, s, t, a = sp.symbols("u s t a", positive=True)
 
 
 @pytest.mark.parametrize("ratio", [0, Fraction(1, 3), 1, 7, 1000])
-def test_switch_alpha_makes_both_two_point_maxima_equal(ratio) -> None:
+def test_switch_alpha_makes_both_two_point_maxima_equal(ratio):
     alpha = suprema.switch_alpha(ratio)
     assert sp.Rational(1, 4) < alpha <= (3 - sp.sqrt(5)) / 2
     sig = sp.Rational(str(ratio))
@@ -124,7 +124,7 @@ def test_switch_alpha_makes_both_two_point_maxima_equal(ratio) -> None:
         (lambda: fluid.max_length_latency(uniform(1, 3), 0, 2), "upper 2"),
     ],
 )
-def test_refusals_name_field_value_and_rule(call, words) -> None:
+def test_refusals_name_field_value_and_rule(call, words):
     with pytest.raises(ValueError, match=words):
         call()
 
@@ -142,12 +142,12 @@ q = geometric.symbol()
         linearly_weighted_geometric(Fraction(3, 4), 12),
     ],
 )
-def test_reduced_quotient_is_lemma_2(d) -> None:
+def test_reduced_quotient_is_lemma_2(d):
     assert geometric.quotient(d) == literal_lemma_2(d, 0)
 
 
 @pytest.mark.parametrize("value", [Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)])
-def test_closed_forms_are_limits_of_the_double_sum_as_the_cut_recedes(value) -> None:
+def test_closed_forms_are_limits_of_the_double_sum_as_the_cut_recedes(value):
     # The neglected mass is below 0.8**260 * 260 < 1e-22, the moments to third order with it.
     uncut = geometric_lengths(value, 260)
     closed = geometric.geometric_quotient().subs(q, sp.Rational(value.numerator, value.denominator))
@@ -159,7 +159,7 @@ def test_closed_forms_are_limits_of_the_double_sum_as_the_cut_recedes(value) -> 
     assert abs(closed - sp.Rational(exact.numerator, exact.denominator)).evalf(30) < 1e-14
 
 
-def test_geometric_quotient_has_the_short_form() -> None:
+def test_geometric_quotient_has_the_short_form():
     short = (
         1
         + (3 * q**3 + 7 * q**2 + 7 * q + 1) / (1 + q**2)
@@ -168,6 +168,6 @@ def test_geometric_quotient_has_the_short_form() -> None:
     assert sp.simplify(geometric.geometric_quotient() - short) == 0
 
 
-def test_reduced_quotient_refuses_another_lower_bound() -> None:
+def test_reduced_quotient_refuses_another_lower_bound():
     with pytest.raises(ValueError, match="lower 2"):
         geometric.quotient(uniform(2, 4))

@@ -22,9 +22,7 @@ def ratio(law: LengthDistribution, caps: list[float], s: int = 0, *, refill: boo
     return float(kr.latency(law, caps, s, refill=refill)) / float(shortest_first_latency(law, s))
 
 
-def simulate(
-    lengths: np.ndarray, caps: list[float], memory: int, s: int, refill: bool, seed: int
-) -> float:
+def simulate(lengths, caps, memory, s, refill, seed):
     """Total latency of the policy run request by request on its granted places."""
     rng = np.random.default_rng(seed)
     alive, clock, total = rng.permutation(lengths), 0.0, 0.0
@@ -59,7 +57,7 @@ def simulate(
         (uniform(2, 12), (2, 5, 12), 4),
     ],
 )
-def test_fluid_latency_is_the_limit_of_a_simulation_by_requests(d, caps, s, refill) -> None:
+def test_fluid_latency_is_the_limit_of_a_simulation_by_requests(d, caps, s, refill):
     memory = 12 * 13 * 8
     lengths = np.repeat(d.lengths, (36_000 * d.array).round().astype(int))
     simulated = simulate(lengths, list(caps), memory, s, refill, 3) / (len(lengths) ** 2)
@@ -75,14 +73,14 @@ def test_fluid_latency_is_the_limit_of_a_simulation_by_requests(d, caps, s, refi
     st.sampled_from([Fraction(5, 4), Fraction(3, 2), Fraction(17, 10), Fraction(5, 2)]),
     st.booleans(),
 )
-def test_no_distribution_exceeds_the_deterministic_constant(w, lower, s, base, refill) -> None:
+def test_no_distribution_exceeds_the_deterministic_constant(w, lower, s, base, refill):
     d = from_weights(lower, w)
     caps = kr.geometric_caps(lower, d.upper, base, s)
     constant = float(kr.constant(base, refill=refill, random_offset=False))
     assert ratio(d, caps, s, refill=refill) <= constant * (1 + 1e-12)
 
 
-def test_best_bases_are_stationary_minima() -> None:
+def test_best_bases_are_stationary_minima():
     b = sp.Symbol("b", positive=True)
     for refill in (True, False):
         for random_offset in (True, False):
@@ -106,7 +104,7 @@ def test_best_bases_are_stationary_minima() -> None:
         (lambda: kr.constant(3, refill=True, random_offset=False), "base 3"),
     ],
 )
-def test_refusals_name_field_value_and_rule(call, words) -> None:
+def test_refusals_name_field_value_and_rule(call, words):
     with pytest.raises(ValueError, match=words):
         call()
 

@@ -40,7 +40,7 @@ def precise(law: LogT, low: float, high: float, power: int) -> float:
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("cap", [64, 8192])
-def test_capped_mean_and_cvar_are_right_to_ten_digits(law: LogT, cap: float) -> None:
+def test_capped_mean_and_cvar_are_right_to_ten_digits(law, cap):
     beyond = precise(law, 0, math.exp(2 * law.mu) / cap, 0)  # by symmetry in ln X
     mean = precise(law, 0, cap, 1) + cap * beyond
     assert law.survival(cap) == pytest.approx(beyond, rel=1e-8, abs=1e-12)
@@ -51,7 +51,7 @@ def test_capped_mean_and_cvar_are_right_to_ten_digits(law: LogT, cap: float) -> 
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_the_quantile_is_the_inverse_of_the_distribution(law: LogT) -> None:
+def test_the_quantile_is_the_inverse_of_the_distribution(law):
     for x in (3.0, 90.0, 400.0, 5000.0):
         assert law.cdf(x) + law.survival(x) == pytest.approx(1)
         if 1e-6 < law.cdf(x) < 1 - 1e-6:
@@ -59,16 +59,14 @@ def test_the_quantile_is_the_inverse_of_the_distribution(law: LogT) -> None:
 
 
 @given(st.floats(2, 8), st.floats(0.1, 3), st.floats(0.5, 0.99))
-def test_cvar_is_the_cap_exactly_when_enough_mass_lies_beyond_it(
-    mu: float, sigma: float, alpha: float
-) -> None:
+def test_cvar_is_the_cap_exactly_when_enough_mass_lies_beyond_it(mu, sigma, alpha):
     law, cap = LogT(mu, sigma), 512.0
     heavy = law.survival(cap) >= 1 - alpha
     assert (law.cvar(alpha, cap) == cap) == heavy
     assert law.capped_mean(cap) < law.cvar(alpha, cap) <= cap
 
 
-def test_sampling_error_is_what_samples_show() -> None:
+def test_sampling_error_is_what_samples_show():
     law, cap, beta, n = LogT(5, 0.8), 2048.0, 0.5, 10_000
     rng = np.random.default_rng(3)
     draws = np.exp(law.mu + law.sigma * rng.standard_t(law.nu, (600, n))).clip(max=cap)
@@ -80,7 +78,7 @@ def test_sampling_error_is_what_samples_show() -> None:
     assert scores.std(ddof=1) == pytest.approx(error, rel=0.116)
 
 
-def test_bad_parameters_are_refused_by_name() -> None:
+def test_bad_parameters_are_refused_by_name():
     law = LogT(5, 1)
     for call, match in (
         (lambda: LogT(5, 0), "sigma 0"),
@@ -131,7 +129,7 @@ def test_what_makes_no_law_is_named():
 
 
 @given(st.integers(0, 10_000), st.integers(1, 512))
-def test_adaptive_beta_never_reaches_sept(waiting: int, batch: int) -> None:
+def test_adaptive_beta_never_reaches_sept(waiting, batch):
     beta = adaptive_beta(waiting, batch)
     assert Fraction(1, 10) <= beta <= Fraction(1, 2)
     assert (beta == Fraction(1, 10)) == (waiting <= batch)

@@ -23,7 +23,7 @@ TRANSCENDENTAL = {
 
 
 @pytest.mark.parametrize("name", BOUNDS)
-def test_every_bound_evaluates_and_its_exact_text_is_its_value(name) -> None:
+def test_every_bound_evaluates_and_its_exact_text_is_its_value(name):
     result = evaluate(name, 1, 7)
     assert result.name == name == BOUNDS[name].name
     assert "arXiv" in result.source or "ratiolab" in result.source
@@ -69,11 +69,11 @@ def test_every_bound_evaluates_and_its_exact_text_is_its_value(name) -> None:
         ("chen2025/ec1-part-2", (1, 8, 1), "7/2"),
     ],
 )
-def test_hand_derived_values(name, arguments, exact) -> None:
+def test_hand_derived_values(name, arguments, exact):
     assert evaluate(name, *arguments).exact == exact
 
 
-def test_the_order_of_the_bounds_and_where_prompts_break_the_printed_ones() -> None:
+def test_the_order_of_the_bounds_and_where_prompts_break_the_printed_ones():
     theorem_2 = [f"theorem-2{end}" for end in ("-two-point", "", "-continuum", "-printed")]
     for lower, factor, s in INTERVALS:
         value = {
@@ -94,7 +94,7 @@ def test_the_order_of_the_bounds_and_where_prompts_break_the_printed_ones() -> N
         assert value["ec1-part-2"] <= value["ec1-part-2-printed"] * (1 + 1e-12)
 
 
-def test_bounds_hold_on_random_distributions() -> None:
+def test_bounds_hold_on_random_distributions():
     rng = np.random.default_rng(5)
     for _ in range(40):
         s, upper = int(rng.integers(0, 30)), int(rng.integers(2, 20))
@@ -135,7 +135,7 @@ def optimal_latency(prompt: int, outputs: tuple[int, ...], memory: int) -> int:
 
 
 @pytest.mark.parametrize("prompt", [0, 1, 4])
-def test_volume_bound_is_below_the_optimum_of_every_small_instance(prompt) -> None:
+def test_volume_bound_is_below_the_optimum_of_every_small_instance(prompt):
     for count in (1, 2, 3, 4):
         for outputs in combinations_with_replacement((1, 2, 3, 4), count):
             for extra in (0, 1, 3):
@@ -156,13 +156,13 @@ def test_volume_bound_is_below_the_optimum_of_every_small_instance(prompt) -> No
         (("chen2025/corollary-2", 2, 4, 1), "prompt 1"),
     ],
 )
-def test_refusals_name_field_value_and_rule(arguments, words) -> None:
+def test_refusals_name_field_value_and_rule(arguments, words):
     with pytest.raises(ValueError, match=words):
         evaluate(*arguments)
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(1, 2), (1, 30), (3, 4), (5, 20)])
-def test_the_bound_on_one_of_several_intervals_is_the_inverse_of_the_proof(lower, upper) -> None:
+def test_the_bound_on_one_of_several_intervals_is_the_inverse_of_the_proof(lower, upper):
     size = range(lower, upper + 1)
     b = sp.Matrix([[min(i, j) ** 2 for j in size] for i in size])
     w = sp.Matrix(list(size))

@@ -230,7 +230,7 @@ SHAPES = {"conversations": CONVERSATIONS, "code": CODE, "summaries": SUMMARIES}
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_quantiles_and_load_are_those_of_the_shape(name: str) -> None:
+def test_quantiles_and_load_are_those_of_the_shape(name):
     drawn, shape = generate(f"trace-{name}", 1, n=20_000, load=0.8), SHAPES[name]
     for column, quantiles in ((drawn.prompt, shape.prompt), (drawn.output, shape.output)):
         for level, quantile in zip(LEVELS, quantiles, strict=True):
@@ -241,13 +241,13 @@ def test_quantiles_and_load_are_those_of_the_shape(name: str) -> None:
     assert taken == pytest.approx(0.8, rel=0.03)  # the span has standard error 0.7 %
 
 
-def test_a_scale_divides_lengths_and_memory() -> None:
+def test_a_scale_divides_lengths_and_memory():
     whole, small = (generate("trace-code", 2, n=500, scale=scale) for scale in (1, 40))
     assert (small.memory, whole.memory) == (412, 16_492)
     assert (np.abs(small.prompt - np.maximum(whole.prompt / 40, 1)) <= 0.5).all()
 
 
-def test_prompts_of_more_than_half_of_memory_are_left_out_not_cut() -> None:
+def test_prompts_of_more_than_half_of_memory_are_left_out_not_cut():
     crowded = generate("trace-code", 2, n=2000, memory=3000)
     assert crowded.prompt.max() <= 1500
     assert np.mean(crowded.prompt == 1500) < 0.01
@@ -255,7 +255,7 @@ def test_prompts_of_more_than_half_of_memory_are_left_out_not_cut() -> None:
     assert np.median(crowded.prompt) == pytest.approx(580, rel=0.1)
 
 
-def test_memory_that_is_nothing_over_the_scale_is_refused() -> None:
+def test_memory_that_is_nothing_over_the_scale_is_refused():
     with pytest.raises(ValueError, match="memory 30 over scale 10 must be at least 4 tokens"):
         generate("trace-summaries", 0, memory=30, scale=10)
 

@@ -44,7 +44,7 @@ def after_arrival(trace: Trace, instant: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_known_layout_reads_every_request_and_what_was_observed(file: Path) -> None:
+def test_a_known_layout_reads_every_request_and_what_was_observed(file):
     trace = read_trace(file)
     assert trace.prompt.tolist() == PROMPT.tolist()
     assert trace.output.tolist() == OUTPUT.tolist()
@@ -65,14 +65,14 @@ def test_a_known_layout_reads_every_request_and_what_was_observed(file: Path) ->
     assert all("not served" in why for why in trace.dropped)
 
 
-def test_every_layout_has_a_file_and_a_source() -> None:
+def test_every_layout_has_a_file_and_a_source():
     read = {read_trace(file).layout for file in FILES}
     assert read == {layout.name for layout in LAYOUTS}
     assert len(FILES) == len(LAYOUTS)
     assert all(layout.source for layout in LAYOUTS)
 
 
-def test_no_two_layouts_claim_the_same_columns() -> None:
+def test_no_two_layouts_claim_the_same_columns():
     """The widest layout that fits is taken, so none may be as wide as another one on its file."""
     for layout in LAYOUTS:
         names = [*layout.columns.values(), *layout.marks]
@@ -114,22 +114,20 @@ SOME_FAILED = {
 
 
 @pytest.mark.parametrize(("name", "values"), ALL_SERVED.values(), ids=ALL_SERVED)
-def test_words_of_success_in_every_dialect(name: str, values: list[object]) -> None:
+def test_words_of_success_in_every_dialect(name, values):
     found = served(pd.Series(values, dtype=object), name)
     assert found.served.all()
     assert found.words == []
 
 
 @pytest.mark.parametrize(("name", "values", "expected"), SOME_FAILED.values(), ids=SOME_FAILED)
-def test_requests_that_failed_are_told_apart(
-    name: str, values: list[object], expected: list[int]
-) -> None:
+def test_requests_that_failed_are_told_apart(name, values, expected):
     found = served(pd.Series(values, dtype=object), name)
     assert found.served.tolist() == [bool(each) for each in expected]
     assert sum(count for _, count in found.words) == expected.count(0)
 
 
-def test_the_words_of_what_is_left_out_are_named_the_most_frequent_first() -> None:
+def test_the_words_of_what_is_left_out_are_named_the_most_frequent_first():
     words = ["ok", "late", "late", "gone", "lost", "torn", "late"]
     found = served(pd.Series(words, dtype=object), "status")
     assert found.reason.startswith("not served ('late' 3, ")
@@ -145,9 +143,7 @@ COLUMNS = "arrival=a,prompt=p,output=o,first=f,finish=e"
 
 
 @pytest.mark.parametrize(("rows", "reason"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
-def test_rows_of_impossible_times_are_left_out_and_counted(
-    rows: str, reason: str, tmp_path
-) -> None:
+def test_rows_of_impossible_times_are_left_out_and_counted(rows, reason, tmp_path):
     trace = read(tmp_path, f"a,p,o,f,e\n{rows}", columns=COLUMNS)
     assert trace.dropped == {reason: 1}
     assert trace.first.tolist() == [1]
@@ -162,14 +158,12 @@ def test_rows_of_impossible_times_are_left_out_and_counted(
         ("10,5,6,11,1e8\n11,5,6,12,2e8\n", "line 2: finish more than a year after arrival in 2"),
     ],
 )
-def test_columns_that_are_impossible_in_most_rows_are_refused(
-    rows: str, message: str, tmp_path
-) -> None:
+def test_columns_that_are_impossible_in_most_rows_are_refused(rows, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         read(tmp_path, f"a,p,o,f,e\n{rows}", columns=COLUMNS)
 
 
-def test_times_may_be_rounded_and_ends_are_no_first_tokens(tmp_path) -> None:
+def test_times_may_be_rounded_and_ends_are_no_first_tokens(tmp_path):
     rows = "10.0005,5,6,10,12\n11,5,6,13,13\n12,5,1,13,13\n"
     trace = read(tmp_path, f"a,p,o,f,e\n{rows}", columns=COLUMNS)
     assert trace.first[0] == 0  # half a millisecond before the arrival
@@ -190,13 +184,13 @@ def test_times_may_be_rounded_and_ends_are_no_first_tokens(tmp_path) -> None:
         ('"2,5"', '"3,0"'),
     ],
 )
-def test_durations_may_be_written_with_their_units(one: str, two: str, tmp_path) -> None:
+def test_durations_may_be_written_with_their_units(one, two, tmp_path):
     text = f"p,o,l\n5,6,{one}\n5,6,{two}\n"
     trace = read(tmp_path, text, columns="prompt=p,output=o,latency=l")
     assert trace.finish.tolist() == [2.5, 3]
 
 
-def test_durations_count_without_arrivals_and_arrivals_are_ends_less_latencies(tmp_path) -> None:
+def test_durations_count_without_arrivals_and_arrivals_are_ends_less_latencies(tmp_path):
     trace = read(tmp_path, "p,o,l\n5,6,2\n5,6,3\n", columns="prompt=p,output=o,latency=l")
     assert trace.seconds is None
     assert trace.finish.tolist() == [2, 3]

@@ -8,7 +8,6 @@ import lzma
 import subprocess
 import tarfile
 import zipfile
-from pathlib import Path
 from subprocess import PIPE
 
 import pandas as pd
@@ -27,7 +26,6 @@ ROWS = [{"ts": 0, "n_in": 3, "n_out": 5}, {"ts": 1.5, "n_in": 4, "n_out": 6}]
 
 
 def is_whole(trace: Trace) -> bool:
-    assert trace.seconds is not None
     numbers = (trace.seconds.tolist(), trace.prompt.tolist(), trace.output.tolist())
     return numbers == ([0, 1.5], [3, 4], [5, 6])
 
@@ -82,7 +80,7 @@ PACKED = {
 
 
 @pytest.mark.parametrize("content", PACKED.values(), ids=PACKED)
-def test_a_log_is_read_whatever_packs_it(content: bytes, tmp_path: Path) -> None:
+def test_a_log_is_read_whatever_packs_it(content, tmp_path):
     assert is_whole(read(tmp_path, content, columns=COLUMNS))
 
 
@@ -106,9 +104,7 @@ def test_a_log_is_read_whatever_packs_it(content: bytes, tmp_path: Path) -> None
         (b"# nothing\n", "holds comments alone"),
     ],
 )
-def test_what_cannot_be_opened_is_named_with_what_to_do(
-    content: bytes, message: str, tmp_path: Path
-) -> None:
+def test_what_cannot_be_opened_is_named_with_what_to_do(content, message, tmp_path):
     with pytest.raises(FormatError, match=message) as caught:
         read(tmp_path, content, columns=COLUMNS)
     assert "\n" not in str(caught.value)
@@ -139,11 +135,11 @@ JSON = {
 
 
 @pytest.mark.parametrize("text", JSON.values(), ids=JSON)
-def test_requests_are_found_wherever_they_are_in_json(text: str, tmp_path: Path) -> None:
+def test_requests_are_found_wherever_they_are_in_json(text, tmp_path):
     assert is_whole(read(tmp_path, text, columns=COLUMNS))
 
 
-def test_fields_inside_objects_are_named_with_dots(tmp_path: Path) -> None:
+def test_fields_inside_objects_are_named_with_dots(tmp_path):
     columns = "arrival=t.at,prompt=usage.in,output=usage.out"  # in: the object of a value
     assert is_whole(read(tmp_path, json.dumps(NESTED), columns=columns))
     cells = "ts,usage\n" + "\n".join(
@@ -156,9 +152,7 @@ def test_fields_inside_objects_are_named_with_dots(tmp_path: Path) -> None:
     assert is_whole(read(tmp_path, cells, columns=columns))
 
 
-def test_of_several_runs_one_is_named_and_lists_of_one_run_are_read_together(
-    tmp_path: Path,
-) -> None:
+def test_of_several_runs_one_is_named_and_lists_of_one_run_are_read_together(tmp_path):
     runs = json.dumps({"runs": [{"requests": ROWS}, {"requests": ROWS[:1]}]})
     with pytest.raises(FormatError, match=r"holds 2 tables of requests .* --rows runs.0"):
         read(tmp_path, runs, columns=COLUMNS)
@@ -169,7 +163,7 @@ def test_of_several_runs_one_is_named_and_lists_of_one_run_are_read_together(
     assert is_whole(read(tmp_path, lists, columns=COLUMNS))
 
 
-def test_lines_of_results_are_runs_of_which_one_is_named(tmp_path: Path) -> None:
+def test_lines_of_results_are_runs_of_which_one_is_named(tmp_path):
     run = {"input_lens": [3, 4], "output_lens": [5, 6], "start_times": [0, 1.5], "rate": 2.0}
     lines = f"{json.dumps(run)}\n{json.dumps(run)}\n"
     with pytest.raises(FormatError, match=r"holds 2 tables of requests \(0, 1\).*--rows 0"):
@@ -178,14 +172,14 @@ def test_lines_of_results_are_runs_of_which_one_is_named(tmp_path: Path) -> None
     assert is_whole(read(tmp_path, json.dumps(run)))
 
 
-def test_an_unknown_log_is_refused_with_the_place_of_its_rows(tmp_path: Path) -> None:
+def test_an_unknown_log_is_refused_with_the_place_of_its_rows(tmp_path):
     with pytest.raises(FormatError, match=r"of the rows at data.*perhaps --columns arrival=ts"):
         read(tmp_path, JSON["data"])
     with pytest.raises(FormatError, match="holds no list of requests"):
         read(tmp_path, '{"a": {"b": 1}}')
 
 
-def test_a_log_comes_through_a_pipe_by_any_name(tmp_path: Path) -> None:
+def test_a_log_comes_through_a_pipe_by_any_name(tmp_path):
     packed = gzip.compress(TEXT.encode())
     (tmp_path / "log.gz").write_bytes(packed)
     asked = ["--columns", COLUMNS, "--json"]
@@ -213,14 +207,14 @@ def test_a_log_comes_through_a_pipe_by_any_name(tmp_path: Path) -> None:
         (json.dumps({"data": ROWS[:1], "more": ROWS[1:]}), "the rows of data (1) and more (1) are"),
     ],
 )
-def test_what_is_left_out_or_put_together_is_told(text: str, told: str, tmp_path: Path) -> None:
+def test_what_is_left_out_or_put_together_is_told(text, told, tmp_path):
     names = COLUMNS.replace("=ts,", '="ts (1)",') if "ts (1)" in told else COLUMNS
     trace = read(tmp_path, text, columns=names)
     assert is_whole(trace)
     assert any(note.startswith(told) for note in trace.notes)
 
 
-def test_arrow_streams_zstd_and_the_index_of_parquet_are_read(tmp_path: Path) -> None:
+def test_arrow_streams_zstd_and_the_index_of_parquet_are_read(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     stream = io.BytesIO()
     table = pyarrow.Table.from_pandas(FRAME)
@@ -234,7 +228,6 @@ def test_arrow_streams_zstd_and_the_index_of_parquet_are_read(tmp_path: Path) ->
     spans = FRAME.assign(l=pd.to_timedelta([4, 9], unit="s"))
     spans.to_parquet(tmp_path / "spans")
     read_spans = read(tmp_path, (tmp_path / "spans").read_bytes(), columns=COLUMNS + ",latency=l")
-    assert read_spans.finish is not None
     assert read_spans.finish.tolist() == [4, 10.5]
 
 

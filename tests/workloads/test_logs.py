@@ -44,17 +44,13 @@ BURST = (
 )
 
 
-def test_what_a_log_observed_is_in_seconds_after_the_first_arrival(tmp_path: Path) -> None:
+def test_what_a_log_observed_is_in_seconds_after_the_first_arrival(tmp_path):
     blis = read(tmp_path, BLIS)
-    assert blis.first is not None
-    assert blis.finish is not None
     # chunks count from the sending; 0 was not recorded
     assert blis.first.tolist() == pytest.approx([0.004, np.nan], nan_ok=True)
     assert blis.finish.tolist() == pytest.approx([0.009, np.nan], nan_ok=True)
     assert blis.dropped == {"not served ('error' 1)": 1}
     vllm = read(tmp_path, json.dumps(VLLM))
-    assert vllm.first is not None
-    assert vllm.finish is not None
     assert vllm.first.tolist() == pytest.approx([0.1, 1.7])
     assert vllm.finish.tolist() == pytest.approx([0.22, 1.8])
     assert vllm.dropped == {"not served ('timed out' 1)": 1}
@@ -64,10 +60,8 @@ def test_what_a_log_observed_is_in_seconds_after_the_first_arrival(tmp_path: Pat
         (vidur.first, [0.5, 2.25]),
         (vidur.finish, [2.5, 3.5]),
     ):
-        assert found is not None
         assert found.tolist() == expected
     burst = read(tmp_path, BURST)
-    assert burst.finish is not None
     assert burst.finish.tolist() == [2.5, 47]
 
 
@@ -88,14 +82,10 @@ OTHER = "ts,n_in,n_out,done\n{},7,3,{}\n{},9,4,{}\n{},,4,{}\n"
     ],
     ids=["seconds", "milliseconds", "nanoseconds", "dates"],
 )
-def test_columns_of_any_other_layout_are_named(
-    tmp_path: Path, stamps: tuple[str, ...], unit: str | None
-) -> None:
+def test_columns_of_any_other_layout_are_named(tmp_path, stamps, unit):
     columns = "arrival=ts,prompt=n_in,output=n_out,finish=done"
     trace = read_trace(_other(tmp_path, stamps), columns=columns, time_unit=unit)
     assert trace.dropped == {"without prompt": 1}
-    assert trace.seconds is not None
-    assert trace.finish is not None
     assert trace.seconds.tolist() == [0, 0.5]
     assert trace.finish.tolist() == [2.5, 3]
 
@@ -106,7 +96,7 @@ def _other(folder: Path, stamps: tuple[str, ...]) -> Path:
     return path
 
 
-def test_parquet_and_json_lines_hold_the_same_requests_as_csv(tmp_path: Path) -> None:
+def test_parquet_and_json_lines_hold_the_same_requests_as_csv(tmp_path):
     frame = pd.DataFrame({"ts": [1.0, 2.5], "n_in": [3, 4], "n_out": [5, 6]})
     frame.to_csv(tmp_path / "a.csv", index=False)
     frame.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
@@ -115,7 +105,6 @@ def test_parquet_and_json_lines_hold_the_same_requests_as_csv(tmp_path: Path) ->
     for ending in ("csv", "jsonl", "json", "parquet"):
         columns = "arrival=ts,prompt=n_in,output=n_out"
         trace = read_trace(tmp_path / f"a.{ending}", columns=columns)
-        assert trace.seconds is not None
         assert (trace.name, trace.seconds.tolist()) == ("a", [0, 1.5])
         assert (trace.prompt.tolist(), trace.output.tolist()) == ([3, 4], [5, 6])
 
@@ -128,7 +117,7 @@ PROMISES = """ts,n_in,n_out,priority,due,first_due
 """
 
 
-def test_promises_of_a_log_reach_the_instance(tmp_path: Path) -> None:
+def test_promises_of_a_log_reach_the_instance(tmp_path):
     (tmp_path / "p.csv").write_text(PROMISES)
     columns = "arrival=ts,prompt=n_in,output=n_out,weight=priority,deadline=due,first_by=first_due"
     trace = read_trace(tmp_path / "p.csv", columns=columns)
@@ -162,9 +151,7 @@ def test_promises_of_a_log_reach_the_instance(tmp_path: Path) -> None:
         ("prompt=n_in,output=n_out", "born=ms", "'born' is neither a role nor a column"),
     ],
 )
-def test_named_columns_are_checked(
-    tmp_path: Path, columns: str | None, unit: str | None, message: str
-) -> None:
+def test_named_columns_are_checked(tmp_path, columns, unit, message):
     with pytest.raises(ValueError, match=message):
         read_trace(_other(tmp_path, ("1",) * 6), columns=columns, time_unit=unit)
 
@@ -180,17 +167,13 @@ def test_named_columns_are_checked(
         (b"\x1f\x8bnonsense", "is not a whole gzip file"),
     ],
 )
-def test_files_that_are_none_are_refused_in_one_line(
-    tmp_path: Path, content: bytes, message: str
-) -> None:
+def test_files_that_are_none_are_refused_in_one_line(tmp_path, content, message):
     with pytest.raises(FormatError, match=message) as caught:
         read(tmp_path, content)
     assert "\n" not in str(caught.value)
 
 
-def test_what_is_dropped_is_told_loudly_and_strict_refuses(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_dropped_is_told_loudly_and_strict_refuses(tmp_path, capsys):
     (tmp_path / "log.csv").write_text(BLIS)
     asked = ["trace", tmp_path / "log.csv", "--memory", "20", "-o", tmp_path / "i.json"]
     assert ended_with(*asked) == 0
@@ -210,9 +193,7 @@ def test_what_is_dropped_is_told_loudly_and_strict_refuses(
     }
 
 
-def test_a_log_is_described_in_words_numbers_and_a_picture(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_is_described_in_words_numbers_and_a_picture(tmp_path, capsys):
     (tmp_path / "log.csv").write_text(VIDUR)
     picture = tmp_path / "log.svg"
     asked = ["trace", tmp_path / "log.csv", "--describe", "--memory", "100"]

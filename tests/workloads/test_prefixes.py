@@ -3,7 +3,6 @@
 import json
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +15,7 @@ from ratiolab.workloads.prefixes import Prefixes
 from ratiolab.workloads.traces import read_trace
 
 
-def least_sharing(
-    arrival: list[int], prompt: list[int], output: list[int], memory: int, prefixes: Prefixes
-) -> int:
+def least_sharing(arrival, prompt, output, memory, prefixes):
     """The least total latency when a block is held once, while some request that names it runs."""
     n, block, end = len(arrival), prefixes.block, max(arrival) + sum(output)
     best = 10**9
@@ -37,7 +34,7 @@ def least_sharing(
     return best
 
 
-def test_the_optimum_of_reduced_requests_is_never_above_that_of_sharing() -> None:
+def test_the_optimum_of_reduced_requests_is_never_above_that_of_sharing():
     rng = np.random.default_rng(3)
     shared_better = 0
     for _ in range(40):
@@ -59,7 +56,7 @@ def test_the_optimum_of_reduced_requests_is_never_above_that_of_sharing() -> Non
     assert shared_better >= 3
 
 
-def test_reuse_counts_what_was_named_before() -> None:
+def test_reuse_counts_what_was_named_before():
     prefixes = Prefixes(4, ((1, 2), (1, 3), (9,), (1, 2)))
     prompt = np.array([9, 8, 4, 8])
     told = prefixes.to_dict(prompt)
@@ -79,7 +76,7 @@ def test_reuse_counts_what_was_named_before() -> None:
         ([[1], [True]], "request 1 has no list of whole numbers"),
     ],
 )
-def test_names_that_make_no_forest_are_refused(named: list[Any], words: str) -> None:
+def test_names_that_make_no_forest_are_refused(named, words):
     with pytest.raises(ValueError, match=words):
         Prefixes.of(4, named, np.array([12, 12]))
 
@@ -92,9 +89,7 @@ def mooncake(folder: Path) -> Path:
     return path
 
 
-def test_a_log_says_what_prompts_share_and_that_instances_do_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_says_what_prompts_share_and_that_instances_do_not(tmp_path, capsys):
     path = mooncake(tmp_path)
     trace = read_trace(path)
     assert trace.prefixes == Prefixes(512, ((0, 1), (0, 1), (7,)))
@@ -108,7 +103,7 @@ def test_a_log_says_what_prompts_share_and_that_instances_do_not(
     assert "35.3% of the prompt tokens were named before" in " ".join(out.split())
 
 
-def test_names_that_make_no_sense_are_left_aside_with_a_note(tmp_path: Path) -> None:
+def test_names_that_make_no_sense_are_left_aside_with_a_note(tmp_path):
     path = mooncake(tmp_path)
     path.write_text(path.read_text().replace("[7, 8]", "[7, 0]").replace("600", "1500"))
     trace = read_trace(path)

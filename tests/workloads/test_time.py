@@ -29,7 +29,7 @@ SPEEDS = (1, 20, 333, 1000, 10**6)
 
 
 @pytest.mark.parametrize("speed", SPEEDS)
-def test_the_same_trace_has_the_same_seconds_whatever_its_rounds(speed: float) -> None:
+def test_the_same_trace_has_the_same_seconds_whatever_its_rounds(speed):
     instance = instance_from_trace(TRACE, memory=4000, rounds_per_second=speed)
     seconds = np.array(LLAMA3_8B_A100.arrivals(instance)) / 1e12
     late = seconds - TRACE.seconds
@@ -37,7 +37,7 @@ def test_the_same_trace_has_the_same_seconds_whatever_its_rounds(speed: float) -
     assert (late <= 1 / speed + 1e-6).all()
 
 
-def test_latencies_and_bounds_in_seconds_do_not_depend_on_the_rounds_of_the_trace() -> None:
+def test_latencies_and_bounds_in_seconds_do_not_depend_on_the_rounds_of_the_trace():
     found = []
     for speed in SPEEDS[1:]:
         instance = instance_from_trace(TRACE, memory=4000, rounds_per_second=speed)
@@ -66,7 +66,7 @@ def test_rounds_without_a_length_are_refused_by_a_clock_and_the_line_says_how_to
     assert json.loads(capsys.readouterr().out)["runs"][0]["figures"]["makespan"] > 10
 
 
-def test_a_stated_tick_is_not_overruled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stated_tick_is_not_overruled(tmp_path, capsys):
     file = tmp_path / "i.json"
     write_instance(Instance("two", 9, [0, 5], [1, 1], [3, 3], tick_seconds=0.5), file)
     assert read_instance(file).tick_seconds == 0.5
@@ -76,7 +76,7 @@ def test_a_stated_tick_is_not_overruled(tmp_path: Path, capsys: pytest.CaptureFi
     assert "states a tick of 0.5 s" in capsys.readouterr().err
 
 
-def test_the_length_of_a_tick_is_no_part_of_the_digest_but_of_equality() -> None:
+def test_the_length_of_a_tick_is_no_part_of_the_digest_but_of_equality():
     bare, ticking = (Instance("one", 9, [0], [1], [3], tick_seconds=t) for t in (None, 0.1))
     assert bare.digest == ticking.digest
     assert bare != ticking

@@ -4,7 +4,6 @@ import json
 import random
 import shlex
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +23,7 @@ from ratiolab.workloads.traces import read_trace
         (",", "%d %b %Y %H:%M"),
     ],
 )
-def test_exports_of_spreadsheets_are_read(delimiter: str, form: str, tmp_path: Path) -> None:
+def test_exports_of_spreadsheets_are_read(delimiter, form, tmp_path):
     """A byte order mark, any delimiter, dates as people write them, and cells without a value."""
     start = datetime(2024, 10, 27, 11, 58, 30)
     lines = [delimiter.join(("When", "Input tokens", "Output tokens"))]
@@ -38,11 +37,10 @@ def test_exports_of_spreadsheets_are_read(delimiter: str, form: str, tmp_path: P
     log = read_trace(file, columns=asked)
     assert len(log) == 28
     assert sum(log.dropped.values()) == 2
-    assert log.seconds is not None
     assert log.seconds[-1] == 29 * 60
 
 
-def test_days_and_months_that_could_change_places_are_settled_by_the_order(tmp_path: Path) -> None:
+def test_days_and_months_that_could_change_places_are_settled_by_the_order(tmp_path):
     file = tmp_path / "requests.csv"
     asked = "arrival=ts,prompt=p,output=o"
     rows = [
@@ -53,7 +51,6 @@ def test_days_and_months_that_could_change_places_are_settled_by_the_order(tmp_p
     ]
     file.write_text("\n".join(rows))
     log = read_trace(file, columns=asked)  # days first: 1 and 2 February, 1 March
-    assert log.seconds is not None
     assert log.seconds.tolist() == [0, 86_400, 29 * 86_400]
     file.write_text("\n".join([rows[0], rows[1], rows[3]]))  # 1 February, or 2 January
     with pytest.raises(FormatError, match="may begin with the day or with the month"):
@@ -69,7 +66,7 @@ d,1762000001500,9,,500,1
 """
 
 
-def test_the_refusal_of_an_unknown_log_names_options_that_read_it(tmp_path: Path) -> None:
+def test_the_refusal_of_an_unknown_log_names_options_that_read_it(tmp_path):
     """Milliseconds since 1970, separators of thousands, rows out of order, HTTP status."""
     file = tmp_path / "requests.csv"
     file.write_text(LOG)
@@ -81,16 +78,14 @@ def test_the_refusal_of_an_unknown_log_names_options_that_read_it(tmp_path: Path
     )
     assert f"perhaps --columns {columns} (" in str(refused.value)
     log = read_trace(file, columns=columns)  # each column has the unit of its own name
-    assert log.seconds is not None
     assert log.seconds.tolist() == [0, 0.75]
     assert (log.prompt.tolist(), log.output.tolist()) == ([1186, 7], [20, 2000])
     assert log.dropped == {"not served ('429' 1, '500' 1)": 2}
-    assert log.finish is not None
     assert log.finish[0] == 0.9
 
 
 @pytest.mark.parametrize("wrong", ["1,18", "1,1865", "12.5", "1,186.5"])
-def test_what_only_looks_like_separated_thousands_is_refused(wrong: str, tmp_path: Path) -> None:
+def test_what_only_looks_like_separated_thousands_is_refused(wrong, tmp_path):
     file = tmp_path / "requests.csv"
     file.write_text(f'ts,p,o\n0,"{wrong}",1\n')
     with pytest.raises(FormatError, match="must be an integer"):
@@ -104,7 +99,7 @@ def suggestion(columns: dict[str, list[object]]) -> str:
 TOKENS: dict[str, list[object]] = {"input_tokens": [7, 8, 9], "output_tokens": [20, 30, 40]}
 
 
-def test_a_guess_is_made_only_where_prompt_and_output_are_found() -> None:
+def test_a_guess_is_made_only_where_prompt_and_output_are_found():
     columns = {"start_time": [1, 2, 3], "n_in": [7, 8, 9], "n_out": [2, 3, 4]}
     more = {"prompt_text": ["a", "b", "c"], "end_time": [2, 3, 4]}
     expected = "--columns arrival=start_time,prompt=n_in,output=n_out,finish=end_time"
@@ -140,9 +135,7 @@ def test_a_guess_is_made_only_where_prompt_and_output_are_found() -> None:
         ({"time, s": [1, 2, 3]}, 'arrival="time, s"'),
     ],
 )
-def test_what_is_suggested_was_tried_on_the_rows(
-    columns: dict[str, list[object]], expected: str, tmp_path: Path
-) -> None:
+def test_what_is_suggested_was_tried_on_the_rows(columns, expected, tmp_path):
     told = suggestion(columns | TOKENS)
     words = shlex.split(told)
     tokens = "prompt=input_tokens,output=output_tokens"
@@ -155,7 +148,7 @@ def test_what_is_suggested_was_tried_on_the_rows(
     assert len(read_trace(file, columns=words[1])) == 3
 
 
-def test_a_unit_that_nothing_states_is_suggested_with_the_columns() -> None:
+def test_a_unit_that_nothing_states_is_suggested_with_the_columns():
     rng = random.Random(5)
     arrival = sorted(rng.randrange(23 * 10**9) for _ in range(60))
     columns = {"arrival": arrival, "n_in": [5] * 60, "n_out": [7] * 60}

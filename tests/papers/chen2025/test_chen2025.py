@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, permutations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ from ratiolab.theory.rayleigh.amin import matrices
 from ratiolab.version import made_by
 
 
-def test_mean_over_orders_is_the_mean_over_all_permutations() -> None:
+def test_mean_over_orders_is_the_mean_over_all_permutations():
     outputs = (1, 1, 3)
     values = _packing.order_latencies("a-max", 1, 5, outputs, (1, 3))
     every = [
@@ -62,20 +61,20 @@ def _starts(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(starts)
 
 
-def test_roots_enclose() -> None:
+def test_roots_enclose():
     for square in (Fraction(2), Fraction(23, 15), Fraction(9, 4)):
         assert root_below(square) ** 2 <= square <= root_above(square) ** 2
     assert root_below(Fraction(9, 4)) == root_above(Fraction(9, 4)) == Fraction(3, 2)
 
 
 @pytest.mark.parametrize(("lower", "upper", "prompt"), [(1, 4, 0), (2, 5, 3), (1, 25, 0)])
-def test_rational_supremum_encloses_the_symbolic_one(lower: int, upper: int, prompt: int) -> None:
+def test_rational_supremum_encloses_the_symbolic_one(lower, upper, prompt):
     low, high = server_supremum(lower, upper, prompt)
     assert low <= max_length_supremum(lower, upper, prompt) <= high
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_max_as_printed_stays_below_its_bound(seed: int) -> None:
+def test_a_max_as_printed_stays_below_its_bound(seed):
     rng = np.random.default_rng(seed)
     upper, servers = 3, 2
     outputs = tuple(sorted(rng.integers(1, upper + 1, size=5).tolist()))
@@ -86,14 +85,14 @@ def test_a_max_as_printed_stays_below_its_bound(seed: int) -> None:
     assert mean <= printed_bound(1, upper) * optimum.total_latency
 
 
-def test_the_student_interval_is_that_of_the_table() -> None:
+def test_the_student_interval_is_that_of_the_table():
     # three values, mean 2, deviation 1; t with 2 degrees of freedom at 97.5 % is 4.30265
     estimate = Estimate.of([1.0, 2.0, 3.0], confidence=0.95)
     assert estimate.high - 2 == pytest.approx(4.30265 / 3**0.5, rel=1e-5)
 
 
 @pytest.mark.parametrize("share", [Fraction(1, 10), Fraction(1, 3)])
-def test_a_max_as_printed_tends_to_the_even_stream_and_not_to_servers(share: Fraction) -> None:
+def test_a_max_as_printed_tends_to_the_even_stream_and_not_to_servers(share):
     lengths = two_point(1, 2, share)
     limit = fluid_ratio(make("a-max"), lengths, 0, 32, 640, range(3), "fluid", extrapolate=True)
     yardstick = shortest_first_latency(lengths)
@@ -136,7 +135,7 @@ def test_the_slope_of_the_geometric_ratio_is_positive_where_it_is_computed():
 FIGURE_1 = experiments()["chen2025-figure-1"]
 
 
-def test_the_table_has_the_exact_maximum_at_u_2(tmp_path: Path) -> None:
+def test_the_table_has_the_exact_maximum_at_u_2(tmp_path):
     """At u = 2, 5/4 B - A is singular and has no negative direction, so the maximum is 5/4."""
     page = reproduce(FIGURE_1, tmp_path, quick=True, workers=1)
     lines = (tmp_path / "chen2025-figure-1.csv").read_text().splitlines()
@@ -237,14 +236,14 @@ def equal(output: int, memory: int, n: int) -> Instance:
 @pytest.mark.parametrize(
     ("output", "memory", "n"), [(1, 2, 5), (2, 3, 5), (2, 5, 6), (3, 6, 5), (3, 7, 6), (4, 9, 5)]
 )
-def test_no_schedule_beats_the_weighted_bound(output: int, memory: int, n: int) -> None:
+def test_no_schedule_beats_the_weighted_bound(output, memory, n):
     optimum = least_latency(equal(output, memory, n))
     assert sum(completion_bounds(output, memory, n)) <= optimum
 
 
 @pytest.mark.parametrize("output", [1, 2, 3, 5, 8, 13])
 @pytest.mark.parametrize("batch", [1, 2, 5, 12])
-def test_each_completion_of_h_sf_is_within_twice_any_schedule(output: int, batch: int) -> None:
+def test_each_completion_of_h_sf_is_within_twice_any_schedule(output, batch):
     n = 9 * batch + 1
     batched = batched_completions(output, batch * output, n)
     bounds = completion_bounds(output, batch * output, n)
@@ -257,7 +256,7 @@ def test_each_completion_of_h_sf_is_within_twice_any_schedule(output: int, batch
 
 
 @pytest.mark.parametrize(("output", "batch"), [(2, 3), (3, 4), (5, 6)])
-def test_batched_completions_are_those_of_the_simulated_h_sf(output: int, batch: int) -> None:
+def test_batched_completions_are_those_of_the_simulated_h_sf(output, batch):
     instance = equal(output, batch * output, 4 * batch + 1)
     completion = simulate(instance, make("h-sf")).schedule.completion
     expected = batched_completions(output, batch * output, len(instance))
@@ -265,7 +264,7 @@ def test_batched_completions_are_those_of_the_simulated_h_sf(output: int, batch:
 
 
 @pytest.mark.parametrize("output", [3, 7, 11])
-def test_staggered_starts_fit_and_gain_what_the_limit_says(output: int) -> None:
+def test_staggered_starts_fit_and_gain_what_the_limit_says(output):
     memory = output * (output + 1)
     n = 400 * output
     schedule = Schedule.from_starts(equal(output, memory, n), staggered_starts(output, memory, n))
@@ -279,7 +278,7 @@ def test_staggered_starts_fit_and_gain_what_the_limit_says(output: int) -> None:
     assert violations(Schedule.from_starts(equal(output, memory, n), crowded))
 
 
-def test_bad_arguments_are_refused_by_name() -> None:
+def test_bad_arguments_are_refused_by_name():
     with pytest.raises(ValueError, match="output 5 must be between 1 and memory 4"):
         completion_bounds(5, 4, 1)
     with pytest.raises(ValueError, match="requests 0 must be between"):
@@ -292,7 +291,7 @@ def test_bad_arguments_are_refused_by_name() -> None:
         batching_loss(0)
 
 
-def test_a_long_request_in_front_nearly_doubles_the_latency() -> None:
+def test_a_long_request_in_front_nearly_doubles_the_latency():
     # (2 s + 3) / (s + 2) at beta = (2 s + 1) / (2 s + 2)
     assert long_in_front(10) == (Fraction(21, 22), Fraction(23, 12))
 

@@ -1,7 +1,6 @@
 """The pages on round robin: every statement has a verdict, and figures obey what is proved."""
 
 from itertools import combinations_with_replacement, permutations, product
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -26,12 +25,12 @@ def table_of(experiment: Experiment, factory: pytest.TempPathFactory) -> pd.Data
 
 
 @pytest.fixture(scope="module")
-def frame(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def frame(tmp_path_factory):
     return table_of(GOGINENI2024, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
-def slices(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def slices(tmp_path_factory):
     return table_of(GOGINENI2024_SLICES, tmp_path_factory)
 
 
@@ -41,9 +40,7 @@ def verdicts(text: str) -> list[str]:
 
 
 @pytest.mark.studies
-def test_the_page_on_policies_has_a_verdict_on_every_statement(
-    frame: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_the_page_on_policies_has_a_verdict_on_every_statement(frame, tmp_path):
     text = page_text(GOGINENI2024, frame, tmp_path, quick=False)
     found = verdicts(text)
     assert len(found) == 17
@@ -58,9 +55,7 @@ def test_the_page_on_policies_has_a_verdict_on_every_statement(
 
 
 @pytest.mark.studies
-def test_the_page_on_slices_has_a_verdict_on_every_statement(
-    slices: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_the_page_on_slices_has_a_verdict_on_every_statement(slices, tmp_path):
     text = page_text(GOGINENI2024_SLICES, slices, tmp_path, quick=False)
     found = verdicts(text)
     assert len(found) == 7
@@ -73,7 +68,7 @@ def test_the_page_on_slices_has_a_verdict_on_every_statement(
 
 
 @pytest.mark.studies
-def test_without_preemption_or_a_limit_nothing_is_prefilled_twice(frame: pd.DataFrame) -> None:
+def test_without_preemption_or_a_limit_nothing_is_prefilled_twice(frame):
     prompts = frame["requests"] * frame["workload.prompt"]
     kept = frame[POLICY].isin(["fcfs", "sjf", "rr-sjf, swap"])
     assert (frame.loc[kept, "prefill_tokens"] == prompts[kept]).all()
@@ -82,7 +77,7 @@ def test_without_preemption_or_a_limit_nothing_is_prefilled_twice(frame: pd.Data
 
 
 @pytest.mark.studies
-def test_no_run_in_unit_rounds_is_below_the_optima_of_servers(slices: pd.DataFrame) -> None:
+def test_no_run_in_unit_rounds_is_below_the_optima_of_servers(slices):
     rounds = slices[(slices["clock"] == "unit") & (slices[SETTING] == "burst")]
     best = rounds[rounds[POLICY] == "sjf"].groupby("instance")["total_latency"].first()
     assert (rounds["total_latency"] >= rounds["instance"].map(best)).all()
@@ -100,7 +95,7 @@ def test_no_run_in_unit_rounds_is_below_the_optima_of_servers(slices: pd.DataFra
 SMALL = [lengths for n in (1, 2, 3, 4) for lengths in product(range(1, 6), repeat=n)]
 
 
-def test_four_rules_order_the_figure_as_described() -> None:
+def test_four_rules_order_the_figure_as_described():
     # Requests 1 to 4 with lengths 9, 2, 6, 4 and slices of 3: SJF ends 2, 4, 3, 1; under
     # RR-SJF 2 fits its slice, then 4, 3, 1 take turns.
     lengths = [9, 2, 6, 4]
@@ -113,7 +108,7 @@ def test_four_rules_order_the_figure_as_described() -> None:
     assert mixed.ttft[0] < serve(lengths, shortest_first=True).ttft[0]
 
 
-def test_sjf_has_the_least_total_completion_and_the_bound_is_twice_that_less_the_work() -> None:
+def test_sjf_has_the_least_total_completion_and_the_bound_is_twice_that_less_the_work():
     for lengths in combinations_with_replacement(range(1, 6), 4):
         best = min(
             sum(serve(order, shortest_first=False).completion) for order in permutations(lengths)
@@ -123,7 +118,7 @@ def test_sjf_has_the_least_total_completion_and_the_bound_is_twice_that_less_the
 
 
 @pytest.mark.parametrize("quantum", [1, 2, 3])
-def test_rr_sjf_stays_within_the_bound_and_starts_no_request_later_than_sjf(quantum: int) -> None:
+def test_rr_sjf_stays_within_the_bound_and_starts_no_request_later_than_sjf(quantum):
     for lengths in SMALL:
         mixed = serve(lengths, shortest_first=True, quantum=quantum)
         plain = serve(lengths, shortest_first=True)
@@ -131,14 +126,14 @@ def test_rr_sjf_stays_within_the_bound_and_starts_no_request_later_than_sjf(quan
         assert all(a <= b for a, b in zip(mixed.ttft, plain.ttft, strict=True))
 
 
-def test_impossible_lengths_and_slices_are_refused() -> None:
+def test_impossible_lengths_and_slices_are_refused():
     with pytest.raises(ValueError, match="lengths"):
         serve([1, 0], shortest_first=True)
     with pytest.raises(ValueError, match="quantum 0"):
         serve([1], shortest_first=True, quantum=0)
 
 
-def test_shipped_witness_is_the_claims_own_and_optimal() -> None:
+def test_shipped_witness_is_the_claims_own_and_optimal():
     shipped = read_witness(claim.NAME)
     assert shipped.schedules == {"shortest first": (0, 1, 1, 1), "better": (2, 0, 0, 0)}
     assert shipped.figures == {"shortest first": 10, "better": 9}

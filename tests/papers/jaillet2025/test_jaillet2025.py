@@ -13,7 +13,6 @@ from ratiolab.papers.experiment import page_text
 from ratiolab.papers.jaillet2025.claims import _cases
 from ratiolab.papers.jaillet2025.claims._section_5_1 import (
     STORED,
-    Model,
     Reported,
     certified,
     check,
@@ -40,7 +39,7 @@ def paper_like(n: int = 200) -> list[float]:
     return [1.0] * optimal + [1.074] + list(1 + rest[1:])
 
 
-def test_ratios_like_the_papers_are_not_excluded_and_others_are() -> None:
+def test_ratios_like_the_papers_are_not_excluded_and_others_are():
     ratios = paper_like()
     assert np.mean(ratios) == pytest.approx(1.005)
     assert not excluded(summary("described", 1, ratios).misfit)
@@ -52,7 +51,7 @@ def test_ratios_like_the_papers_are_not_excluded_and_others_are() -> None:
     assert not lower.misfit.proven  # better schedules would bring it nearer to 1.047
 
 
-def test_the_page_states_both_ends_of_what_the_intervals_leave(tmp_path: Path) -> None:
+def test_the_page_states_both_ends_of_what_the_intervals_leave(tmp_path):
     rows = [
         {
             "workload": f"jaillet-model-{model}",
@@ -75,7 +74,7 @@ def test_the_page_states_both_ends_of_what_the_intervals_leave(tmp_path: Path) -
     assert (tmp_path / "jaillet2025-section-5-1-intervals.png").stat().st_size > 5000
 
 
-def test_the_page_on_readings_names_those_that_fit(tmp_path: Path) -> None:
+def test_the_page_on_readings_names_those_that_fit(tmp_path):
     draws = {"described": 1.08, "tenth-n": 1.0, "incumbent-1": 1.03}
     other = [1.0] * 60 + list(np.linspace(1, 1.227, 200 - 60))
     rows = [
@@ -92,14 +91,14 @@ def test_the_page_on_readings_names_those_that_fit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("model", [1, 2])
-def test_every_stored_draw_has_a_better_schedule_and_its_seed_draws_it(model: Model) -> None:
+def test_every_stored_draw_has_a_better_schedule_and_its_seed_draws_it(model):
     draws = list(stored(model))
     assert len(draws) == STORED[model]
     assert all(certified(witness) > 1 for witness in draws)
 
 
 @pytest.mark.long
-def test_figures_are_refuted_one_by_one() -> None:
+def test_figures_are_refuted_one_by_one():
     honest = Reported(1.09, 1.2)
     assert check(1, honest, slow=False).verdict is Verdict.UNDECIDED
     assert check(1, honest._replace(optimal=114), slow=False).verdict is Verdict.NOT_REPRODUCED
@@ -109,7 +108,7 @@ def test_figures_are_refuted_one_by_one() -> None:
 
 
 @pytest.mark.long
-def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_undecided() -> None:
+def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_undecided():
     assert lemma_4_4.check(equal_prompts.UPPER).verdict is Verdict.HOLDS
     assert lemma_4_7.check(equal_prompts.LOWER).verdict is Verdict.HOLDS
     assert claim_4_6.check(Fraction(1, 2)).verdict is Verdict.HOLDS
@@ -119,13 +118,13 @@ def test_the_proven_constants_themselves_hold_and_slightly_better_ones_stay_unde
     assert proposition_4_2.check("harmonic").verdict is Verdict.HOLDS
 
 
-def test_the_worst_tiny_instance_is_exactly_22_over_19() -> None:
+def test_the_worst_tiny_instance_is_exactly_22_over_19():
     instance = read_witness(WITNESS).instance
     outputs = tuple(instance.output.tolist())
     assert ratio(_cases.Case(2, outputs, instance.memory)) == Fraction(22, 19)
 
 
-def test_climbing_is_reproducible_and_never_exceeds_the_proven_ratio() -> None:
+def test_climbing_is_reproducible_and_never_exceeds_the_proven_ratio():
     first = climb(3, 5, 25, 4)
     assert first == climb(3, 5, 25, 4)
     assert 1 <= first[0] <= 4
@@ -136,7 +135,7 @@ SECTION_5_1 = experiments()["jaillet2025-section-5-1"]
 RESULTS = Path(__file__).parents[3] / "results"
 
 
-def test_latencies_of_section_5_1_are_those_of_a_fresh_run() -> None:
+def test_latencies_of_section_5_1_are_those_of_a_fresh_run():
     stored = pd.read_csv(RESULTS / "jaillet2025-section-5-1.csv")
     found = stored.set_index(["workload", "seed", "policy"])["total_latency"]
     cells = [cell for cell in SECTION_5_1.study().cells if cell.seed % 20 == 0]

@@ -10,10 +10,8 @@ from ratiolab.papers.jaillet2025.interpretation_kernels import Case, prefixes, s
 from ratiolab.papers.jaillet2025.interpretations import (
     READINGS,
     STARTS,
-    Held,
     Reading,
     Rules,
-    Starts,
     held,
 )
 from ratiolab.studies.cell import Cell, Value
@@ -28,16 +26,14 @@ SMALL = {"n_least": 3, "n_most": 4, "memory_least": 8, "memory_most": 12}
 @pytest.mark.parametrize(
     ("key", "policy"), [("described", "mc-sf"), ("by-volume", "svf"), ("output-5", "mc-sf")]
 )
-def test_a_reading_runs_the_policy_that_the_simulator_runs(
-    key: str, policy: str, model: int
-) -> None:
+def test_a_reading_runs_the_policy_that_the_simulator_runs(key, policy, model):
     for seed in range(5):
         instance = READINGS[key].draw(model, seed)  # type: ignore[arg-type]
         found = READINGS[key].evaluate(instance, seed=seed, steps=5)
         assert found.policy == simulate(instance, make(policy)).total_latency
 
 
-def test_short_searches_find_optima_of_few_requests_and_never_better() -> None:
+def test_short_searches_find_optima_of_few_requests_and_never_better():
     small = Reading("", "workload", {1: SMALL})
     exact = 0
     for seed in range(12):
@@ -51,7 +47,7 @@ def test_short_searches_find_optima_of_few_requests_and_never_better() -> None:
 
 @pytest.mark.parametrize("rule", ["growing", "from the start round", "after a round", "reserved"])
 @pytest.mark.parametrize("where", STARTS)
-def test_schedules_keep_memory_and_the_rounds_of_their_starts(rule: Held, where: Starts) -> None:
+def test_schedules_keep_memory_and_the_rounds_of_their_starts(rule, where):
     if (rule, where) == ("from the start round", "events"):
         with pytest.raises(ValueError, match="events"):
             Rules(rule, where)
@@ -83,7 +79,7 @@ def test_schedules_keep_memory_and_the_rounds_of_their_starts(rule: Held, where:
                     assert not others.any()
 
 
-def test_brackets_hold_the_optimum_and_depend_on_nothing_else() -> None:
+def test_brackets_hold_the_optimum_and_depend_on_nothing_else():
     fields: dict[str, Value] = {
         "task": "bracket",
         "workload": "jaillet-model-1",
@@ -106,7 +102,7 @@ def test_brackets_hold_the_optimum_and_depend_on_nothing_else() -> None:
         assert row["total_latency"] >= optimum  # type: ignore[operator]
 
 
-def test_an_unknown_reading_is_an_error_with_the_known_ones() -> None:
+def test_an_unknown_reading_is_an_error_with_the_known_ones():
     fields: dict[str, Value] = {
         "task": "reading",
         "seed": 0,

@@ -45,7 +45,7 @@ SEEDS = 2
 
 
 @pytest.fixture(scope="module")
-def frames(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
+def frames(tmp_path_factory):
     found = {}
     for name, experiment in EXPERIMENTS.items():
         full = experiment.study(quick=True)
@@ -78,9 +78,7 @@ def test_a_page_has_a_verdict_on_every_statement_and_all_its_figures(
 
 
 @pytest.mark.studies
-def test_nobody_is_below_the_certified_bound_and_mc_sf_is_below_its_benchmark(
-    frames: dict[str, pd.DataFrame],
-) -> None:
+def test_nobody_is_below_the_certified_bound_and_mc_sf_is_below_its_benchmark(frames):
     for name in ("", "-growth"):
         frame = frames[name]
         ended = frame[frame["outcome"] == "complete"]
@@ -91,15 +89,13 @@ def test_nobody_is_below_the_certified_bound_and_mc_sf_is_below_its_benchmark(
 
 
 @pytest.mark.studies
-def test_runs_in_rounds_are_never_below_the_bounds_of_the_optimum(
-    frames: dict[str, pd.DataFrame],
-) -> None:
+def test_runs_in_rounds_are_never_below_the_bounds_of_the_optimum(frames):
     runs = with_bounds(frames["-rounds"])
     assert (runs["ratio_high"] >= runs["ratio_low"]).all()
     assert (runs["ratio_low"] >= 1).all()  # the best schedule known is no worse than any of these
 
 
-def test_slopes_of_lines_are_their_slopes() -> None:
+def test_slopes_of_lines_are_their_slopes():
     n = np.array([1000, 2000, 4000])
     rows = [
         {
@@ -119,7 +115,7 @@ def test_slopes_of_lines_are_their_slopes() -> None:
     assert found["r2"].tolist() == pytest.approx([1, 1])
 
 
-def test_the_least_alpha_is_one_step_above_the_largest_that_loops() -> None:
+def test_the_least_alpha_is_one_step_above_the_largest_that_loops():
     loops = {0: (0.01, 0.03), 1: ()}
     rows = [
         {

@@ -23,7 +23,7 @@ from ratiolab.theory.limits.slices import gsa_cost, gsa_ratio, halving_family, s
 EXPERIMENT = experiments()["engines"]
 
 
-def test_every_engine_is_above_the_bounds_and_only_evictions_are_computed_again() -> None:
+def test_every_engine_is_above_the_bounds_and_only_evictions_are_computed_again():
     evicting = 0
     for cell in EXPERIMENT.study(quick=True).cells:
         if cell.seed or cell["clock"] != "llama3-8b-a100" or cell["option.load"] < 1:
@@ -40,7 +40,7 @@ def test_every_engine_is_above_the_bounds_and_only_evictions_are_computed_again(
 
 
 @pytest.mark.long
-def test_the_quick_page_names_every_setting_and_draws_its_charts(tmp_path: Path) -> None:
+def test_the_quick_page_names_every_setting_and_draws_its_charts(tmp_path):
     frame = run_study(EXPERIMENT.study(quick=True), Store(tmp_path / "cells"), workers=1)
     text = page_text(EXPERIMENT, frame, tmp_path, quick=True)
     assert "nan" not in text
@@ -91,7 +91,7 @@ REAL_TRACES = experiments()["real-traces"]
 
 
 @AT_HAND
-def test_every_ratio_encloses_one_that_is_at_least_one(tmp_path: Path) -> None:
+def test_every_ratio_encloses_one_that_is_at_least_one(tmp_path):
     study = REAL_TRACES.study(quick=True, traces=TRACES)
     wanted = ("svf", "fcfs", "srpt", "rr", "rr-sjf")
     cells = [
@@ -114,7 +114,7 @@ def test_every_ratio_encloses_one_that_is_at_least_one(tmp_path: Path) -> None:
 
 @AT_HAND
 @pytest.mark.studies
-def test_rows_of_the_shipped_table_are_those_of_a_fresh_run() -> None:
+def test_rows_of_the_shipped_table_are_those_of_a_fresh_run():
     """Simulations repeat exactly; today's proof is no weaker, and encloses the same optimum."""
     study = REAL_TRACES.study(traces=TRACES)
     shipped = REAL_TRACES.stored(study, ROOT / "results")

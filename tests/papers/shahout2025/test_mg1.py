@@ -39,21 +39,19 @@ def nonpreemptive_sjf(rate: float) -> float:
 
 
 @pytest.mark.parametrize("rate", LOADS)
-def test_full_preemption_with_perfect_predictions_is_srpt(rate: float) -> None:
+def test_full_preemption_with_perfect_predictions_is_srpt(rate):
     value = mg1.corrected(mg1.PERFECT, 1).mean_response_time(rate)
     assert value == pytest.approx(mg1_classics.srpt(rate, exponential), rel=1e-9)
 
 
 @pytest.mark.parametrize("rate", LOADS)
-def test_no_preemption_with_perfect_predictions_is_shortest_job_first(rate: float) -> None:
+def test_no_preemption_with_perfect_predictions_is_shortest_job_first(rate):
     value = mg1.corrected(mg1.PERFECT, 0).mean_response_time(rate)
     assert value == pytest.approx(nonpreemptive_sjf(rate), rel=1e-9)
 
 
 @pytest.mark.parametrize("rate", LOADS)
-def test_predictions_that_know_nothing_leave_the_mean_of_fcfs_when_nothing_is_preempted(
-    rate: float,
-) -> None:
+def test_predictions_that_know_nothing_leave_the_mean_of_fcfs_when_nothing_is_preempted(rate):
     # Independent predictions, C = 0: a random order without preemption, and E[T] is the
     # same for all orders that are blind to size (Kleinrock's conservation law).
     model = mg1.Joint(lambda x, r: np.exp(-x - r))
@@ -62,7 +60,7 @@ def test_predictions_that_know_nothing_leave_the_mean_of_fcfs_when_nothing_is_pr
     assert value == pytest.approx(1 + rate / (1 - rate), rel=1e-8)
 
 
-def test_joint_rule_reproduces_the_bessel_marginal_of_exponential_predictions() -> None:
+def test_joint_rule_reproduces_the_bessel_marginal_of_exponential_predictions():
     # int_0^inf exp(-x - r/x)/x dx = 2 K_0(2 sqrt r), and one more power of x: 2 sqrt r K_1.
     from scipy.special import k0, k1
 
@@ -73,7 +71,7 @@ def test_joint_rule_reproduces_the_bessel_marginal_of_exponential_predictions() 
     assert mg1.EXPONENTIAL.excess(1, zero, r) == pytest.approx(2 * root * k1(2 * root), rel=1e-9)
 
 
-def test_perfect_predictions_agree_with_hand_derived_closed_forms() -> None:
+def test_perfect_predictions_agree_with_hand_derived_closed_forms():
     from scipy.integrate import quad
 
     # Exponential sizes, C = 1/2, tagged job x = r = 2, rate 1/2. With E = exp(-2):
@@ -87,13 +85,13 @@ def test_perfect_predictions_agree_with_hand_derived_closed_forms() -> None:
     assert value == pytest.approx(waiting + residence, rel=1e-9)
 
 
-def test_memory_without_preemption_is_the_mean_age_in_service() -> None:
+def test_memory_without_preemption_is_the_mean_age_in_service():
     # One started job at a time: lambda E[X^2] / 2 = rate for exponential sizes.
     for model in (mg1.PERFECT, mg1.EXPONENTIAL):
         assert mg1.corrected(model, 0).mean_memory(0.6) == pytest.approx(0.6, rel=1e-8)
 
 
-def test_overload_and_impossible_fractions_are_refused() -> None:
+def test_overload_and_impossible_fractions_are_refused():
     for rate in (0, 1, 1.5):
         with pytest.raises(ValueError, match=f"rate {rate}"):
             mg1.corrected(mg1.PERFECT, 0.5).mean_response_time(rate)
@@ -108,7 +106,7 @@ GRID = [Fraction(k, 20) for k in range(21)]
 
 
 @pytest.mark.parametrize("fraction", GRID[::4])
-def test_exact_values_are_the_derivatives_of_the_profiles(fraction: Fraction) -> None:
+def test_exact_values_are_the_derivatives_of_the_profiles(fraction):
     exact, printed = (f(mg1.PERFECT, float(fraction)) for f in (mg1.corrected, mg1.as_printed))
     assert slope(exact) == pytest.approx(float(two_jobs(fraction)), rel=1e-9)
     assert slope(printed) == pytest.approx(float(as_printed(fraction)), rel=1e-9)
@@ -116,7 +114,7 @@ def test_exact_values_are_the_derivatives_of_the_profiles(fraction: Fraction) ->
     assert slope(exact) == pytest.approx(difference, rel=1e-3)
 
 
-def test_two_served_jobs_are_delayed_as_assumed() -> None:
+def test_two_served_jobs_are_delayed_as_assumed():
     # Midpoint sums over u of the delay seen by the event loop, for a few sizes and fractions.
     for t, x, fraction in ((3.0, 1.0, 0.5), (2.0, 5.0, 1.0), (4.0, 2.0, 0.0), (4.0, 0.5, 0.75)):
         for u in (np.arange(64) + 0.5) * t / 64:
@@ -128,7 +126,7 @@ def test_two_served_jobs_are_delayed_as_assumed() -> None:
             assert delay == pytest.approx(x if preempts else t - u)
 
 
-def test_defining_integrals_give_the_closed_forms() -> None:
+def test_defining_integrals_give_the_closed_forms():
     from scipy.integrate import quad
 
     for c in (0.2, 0.5, 0.8):
@@ -161,7 +159,7 @@ def naive(arrival, size, prediction, fraction):  # type: ignore[no-untyped-def]
     return completion
 
 
-def test_event_loop_follows_the_rule_unit_by_unit() -> None:
+def test_event_loop_follows_the_rule_unit_by_unit():
     rng = np.random.default_rng(5)
     for _ in range(300):
         n = int(rng.integers(1, 7))
@@ -192,7 +190,7 @@ def test_simulation_confirms_the_corrected_formula_and_refutes_the_printed_one(
         assert seen.response_time.half_width < 0.04 * seen.response_time.mean
 
 
-def test_same_seed_same_estimate() -> None:
+def test_same_seed_same_estimate():
     one, two = (
         simulate(perfect_exponential, 0.5, 0.5, rng=np.random.default_rng(1), jobs=1000)
         for _ in range(2)
@@ -200,7 +198,7 @@ def test_same_seed_same_estimate() -> None:
     assert one == two
 
 
-def test_bad_input_is_refused_by_name() -> None:
+def test_bad_input_is_refused_by_name():
     one = np.ones(1)
     with pytest.raises(ValueError, match="size"):
         run(one, np.ones(2), one, 0.5)
@@ -213,12 +211,12 @@ def test_bad_input_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize(("power", "exact"), [(0, 1), (1, 1), (3, 6)])
-def test_the_half_line_integrates_gamma_densities(power: int, exact: int) -> None:
+def test_the_half_line_integrates_gamma_densities(power, exact):
     s, weight = half_line(100)
     assert weight @ (s**power * np.exp(-s)) == pytest.approx(exact, rel=1e-9)
 
 
 @pytest.mark.parametrize(("power", "exact"), [(0, 1), (2, 1 / 3), (0.5, 2 / 3)])
-def test_the_unit_interval_integrates_powers(power: float, exact: float) -> None:
+def test_the_unit_interval_integrates_powers(power, exact):
     x, weight = unit_interval(100)
     assert weight @ x**power == pytest.approx(exact, rel=1e-9)

@@ -1,8 +1,5 @@
 """TRAIL's page: every statement has a verdict that follows from the table; its errors and queue."""
 
-from pathlib import Path
-
-import pandas as pd
 import pytest
 from quick_cells import quick_store
 
@@ -15,16 +12,14 @@ SHAHOUT2025 = experiments()["shahout2025"]
 
 
 @pytest.fixture(scope="module")
-def frame(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def frame(tmp_path_factory):
     study = SHAHOUT2025.study(quick=True)
     store = quick_store(tmp_path_factory.mktemp("shahout"), tmp_path_factory, study.name)
     return run_study(study, store, workers=1)
 
 
 @pytest.mark.studies
-def test_every_statement_has_a_verdict_that_follows_from_the_table(
-    frame: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_every_statement_has_a_verdict_that_follows_from_the_table(frame, tmp_path):
     text = page_text(SHAHOUT2025, frame, tmp_path, quick=False)
     verdicts = [line for line in text.splitlines() if line.startswith(("| Fig", "| Sec", "| Ab"))]
     assert len(verdicts) == 25
@@ -45,9 +40,7 @@ def test_every_statement_has_a_verdict_that_follows_from_the_table(
 
 
 @pytest.mark.studies
-def test_no_run_beats_the_certified_bound_and_with_all_memory_nothing_is_computed_again(
-    frame: pd.DataFrame,
-) -> None:
+def test_no_run_beats_the_certified_bound_and_with_all_memory_nothing_is_computed_again(frame):
     runs = frame[frame["task"] == "against-bound"]
     assert (runs["total_latency"] >= runs["lower"]).all()
     assert (runs["peak_memory"] <= runs["workload.memory"]).all()
@@ -60,9 +53,7 @@ def test_no_run_beats_the_certified_bound_and_with_all_memory_nothing_is_compute
 
 
 @pytest.mark.studies
-def test_limited_preemption_saves_mean_memory_and_simulations_agree_with_the_formula(
-    frame: pd.DataFrame,
-) -> None:
+def test_limited_preemption_saves_mean_memory_and_simulations_agree_with_the_formula(frame):
     queue = frame[frame["task"] == "limited-queue"]
     means = queue.groupby(["option.law", "option.rate", "option.fraction"]).mean(numeric_only=True)
     for _, rows in means.groupby(level=[0, 1]):

@@ -1,7 +1,5 @@
 """The page on TIE: verdicts follow from the table, and the order of medians pays for a reason."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from quick_cells import quick_store
@@ -25,7 +23,7 @@ ZHENG2026 = experiments()["zheng2026"]
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def quick(tmp_path_factory):
     """The quick study with one seed beside the second that is copied: intervals need two."""
     cells = tuple(
         cell
@@ -39,9 +37,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 
 
 @pytest.mark.studies
-def test_the_page_has_a_verdict_on_every_factor_from_the_table_alone(
-    quick: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_the_page_has_a_verdict_on_every_factor_from_the_table_alone(quick, tmp_path):
     text = page_text(ZHENG2026, quick, tmp_path, quick=False)
     table = text.split("## Why the tail")[0]
     words = ("holds", "not reproduced", "undecided")
@@ -60,7 +56,7 @@ def test_the_page_has_a_verdict_on_every_factor_from_the_table_alone(
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+def memory(tmp_path_factory):
     """Six of the settings where requests compete, of the quick version of the second study."""
     cells = tuple(
         cell
@@ -72,7 +68,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 
 
 @pytest.mark.studies
-def test_no_policy_is_below_the_certified_bound_of_its_instance(memory: pd.DataFrame) -> None:
+def test_no_policy_is_below_the_certified_bound_of_its_instance(memory):
     table = with_bounds(memory)
     restart = table[table["preempted_as"] == "restart"]
     assert len(restart) == 120
@@ -81,9 +77,7 @@ def test_no_policy_is_below_the_certified_bound_of_its_instance(memory: pd.DataF
 
 
 @pytest.mark.studies
-def test_the_page_on_memory_counts_settings_from_the_table_alone(
-    memory: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_the_page_on_memory_counts_settings_from_the_table_alone(memory, tmp_path):
     text = page_text(ZHENG2026_MEMORY, memory, tmp_path, quick=False)
     assert "nan" not in text
     assert text.count("| holds |") + text.count("| not reproduced |") == 10
