@@ -53,7 +53,7 @@ class CapPlan:
         ages = np.minimum(ages, (memory - few)[:, None])
         shortest = [[volume(s, lower)] for s in few.tolist()]
         ages[np.array(self._volumes)[None, :] < np.array(shortest)] = 0
-        above = np.where(ages < (memory - few)[:, None], np.exp(survival.log[ages]), 0.0)
+        above = np.where(ages < (memory - few)[:, None], np.exp(survival.reach(ages)[ages]), 0.0)
         rounds, tokens = survival.sums(ages)
         filled = few[:, None] * rounds + tokens
         lost = (few[:, None] * ages + ages * (ages + 1) // 2) * above * (not keeps)

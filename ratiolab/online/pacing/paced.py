@@ -232,7 +232,7 @@ class PacedRun(ABC):
             ).T
             if not admitted:  # those who run are weighed along with the first block
                 facts = np.concatenate([self._columns.all, facts], axis=1)
-            needed = expected_tokens(self._logs.ravel(), facts, now, ahead)
+            needed = self._expected(facts, now, ahead, now + int(ahead[-1]))
             room = room - needed[: -len(block)].sum(axis=0)
             needed = needed[-len(block) :].cumsum(axis=0)
             fits = (needed <= room + CLOSE).all(axis=1)
@@ -251,7 +251,7 @@ class PacedRun(ABC):
         if admitted or self.moving:
             return admitted, self._earliest(now, now + 1)
         worst = int((needed[0] - room).argmax())
-        return admitted, self._foreseen(now, ahead[worst], limit[worst] - needed[0, worst])
+        return admitted, self._foreseen(now, int(ahead[worst]), limit[worst] - needed[0, worst])
 
     def _earliest(self, now: int, after: int) -> int:
         """Return the first round that may start a request, not before `after`; now or later."""
@@ -265,13 +265,20 @@ class PacedRun(ABC):
             turn += 1
         return turn
 
+    def _expected(self, facts: Any, now: Any, ahead: Any, until: int) -> Any:
+        """Return `expected_tokens` of columns, with curves that reach to all ages until a round."""
+        most = max(until - int(facts[FIRST].min()), int(facts[BOUND].max()))
+        for curve in self.curves.values():
+            curve.reach(most)
+        return expected_tokens(self._logs.ravel(), facts, now, ahead)
+
     def _foreseen(self, now: int, ahead: int, room: float) -> int:
         """Return the first of the next rounds in which all leave room at a round ahead of it.
 
         Returns the round after the searched ones if there is none.
         """
         rounds = np.arange(now + 1, min(now + FORESIGHT, self._next_kill()) + 1)
-        tokens = expected_tokens(self._logs.ravel(), self._columns.all, rounds, ahead)
+        tokens = self._expected(self._columns.all, rounds, ahead, int(rounds[-1]) + ahead)
         fits = tokens.sum(axis=0) <= room + CLOSE
         return int(rounds[fits.argmax()] if fits.any() else rounds[-1] + 1)
 

@@ -36,7 +36,8 @@ class Survival:
 
     Attributes
     ----------
-    log : logarithm of the share that outlives each age, shape (memory + 2,).
+    log : logarithm of the share that outlives each age, shape (memory + 2,); right up to the
+        oldest age that `reach` was asked for since it was learned.
     seen : oldest age that a request was seen to reach.
     """
 
@@ -46,6 +47,7 @@ class Survival:
         self.log = np.zeros(ages) if log is None else log
         self.seen = 0
         self._oldest, self._tail = 1, extension(None, ages)
+        self._right, self._shift = ages, 0.0
         self._learned: tuple[int, int | None] = 0, None  # facts entered, and prompt
         self._facts = 0
         self._sums: Any = None
@@ -74,12 +76,13 @@ class Survival:
         if len(age) < MANY:
             for known, reached in zip(above.tolist(), age.tolist(), strict=True):
                 self.saw(known, reached, False)
-        elif (further := age > above).any():
+        elif (age > above).any():
             self._facts += 1
             self.seen = max(self.seen, int(age.max()))
-            change = np.bincount(above[further] + 1, minlength=self.seen + 2)
-            change -= np.bincount(age[further] + 1, minlength=self.seen + 2)
-            self._reached[: self.seen + 1] += np.cumsum(change[:-1])
+            known = max(self.seen, int(above.max()))
+            change = np.bincount(above + 1, minlength=known + 2)
+            change -= np.bincount(np.maximum(above, age) + 1, minlength=known + 2)
+            self._reached[: known + 1] += change[:-1].cumsum()
 
     def learn(self, prompt: int | None = None) -> None:
         """Bring the curve up to date.
@@ -97,14 +100,24 @@ class Survival:
         share = self._ended[known] / (self._reached[known] + 0.5)
         np.minimum(share, 0.999, out=share)
         np.log1p(np.negative(share, out=share), out=share).cumsum(out=self.log[known])
-        self._oldest = oldest = max(self.seen, 1)
+        self._oldest = max(self.seen, 1)
         self._tail = extension(prompt, len(self.log))
-        falls = self._tail[0]
-        if prompt is None:
-            self.log[oldest:] = self.log[self.seen]
-        else:
-            np.add(falls[oldest:], self.log[self.seen] - falls[oldest], out=self.log[oldest:])
+        self._shift = self.log[self.seen] - self._tail[0][self._oldest]
+        self._right = self._oldest - 1
+        self.reach(self._oldest)
         self._sums = None
+
+    def reach(self, age: Any) -> Any:
+        """Continue the curve up to an age, or the largest of some, and return it.
+
+        Most runs never come near the age that fills the memory.
+        """
+        most = age if isinstance(age, int) else int(age.max())
+        if most > self._right:
+            further = slice(self._right + 1, most + 1)
+            np.add(self._tail[0][further], self._shift, out=self.log[further])
+            self._right = most
+        return self.log
 
     def sums(self, age: Any) -> tuple[Any, Any]:
         """Return the rounds and the output tokens that a run to an age has on average."""
@@ -132,7 +145,7 @@ class Survival:
         rounds, tokens = self.sums(cap)
         rounds_before, tokens_before = self.sums(bound)
         beyond = prompt * (rounds - rounds_before) + tokens - tokens_before
-        return volume(prompt, bound) + beyond / np.maximum(np.exp(self.log[bound]), 1e-300)
+        return volume(prompt, bound) + beyond / np.maximum(np.exp(self.reach(bound)[bound]), 1e-300)
 
 
 @lru_cache(maxsize=32)

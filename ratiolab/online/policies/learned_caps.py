@@ -168,7 +168,8 @@ class _Run(PacedRun):
         """Return the expected volume of a run to a cap for each completion expected of it."""
         curve = self.curves[number]
         work = curve.expected_volume(prompt, bound, cap) - volume(prompt, kept)
-        share = np.exp(curve.log[cap] - curve.log[bound])
+        log = curve.reach(cap)
+        share = np.exp(log[cap] - log[bound])
         ends = np.where(cap == self._setting.memory - prompt, 1.0, 1 - share)
         # half as many digits: keys that are equal but for rounding are equal
         return (work / np.maximum(ends, 1e-9)).astype(np.float32)
