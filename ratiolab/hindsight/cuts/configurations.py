@@ -40,14 +40,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.certificates.duals import Table
-from ratiolab.hindsight.cuts import configuration_kernels as kernels
-from ratiolab.hindsight.cuts.configuration_kernels import separating_weights
+from ratiolab.hindsight.cuts.configuration_kernels import (
+    NEVER,
+    heaviest_into,
+    raise_weights,
+    separating_weights,
+)
 from ratiolab.model import Instance, IntArray, held
 
 FloatArray = NDArray[np.float64]
 
 SCALE = 5040
 """Weights of a separated row are first rounded to multiples of 1 / SCALE, most are such."""
+
+LARGEST = 2**53
+"""Sums of integer weights stay below it, as they are added in floating point."""
 
 LEAST_VIOLATION = 0.02
 """A row is added when it is violated by this part of its cap."""
@@ -79,17 +86,41 @@ def heaviest(
     (10, [2, 2])
     """
     order = sorted(range(len(items)), key=lambda i: -items[i][1])
-    m, r = np.array([items[i] for i in order], np.int64).T
-    value, counts = kernels.heaviest(
-        np.ascontiguousarray(m),
-        np.ascontiguousarray(r),
-        np.array([weights[i] for i in order], np.int64),
-        memory,
-    )
+    m, r = np.array([items[i] for i in order], np.int64).T.copy()
+    value, counts = _heaviest(m, r, np.array([weights[i] for i in order], np.int64), memory)
     found = [0] * len(items)
     for i, count in zip(order, counts.tolist(), strict=True):
         found[i] = count
-    return int(value), found
+    return value, found
+
+
+def _heaviest(m: IntArray, r: IntArray, weights: IntArray, memory: int) -> tuple[int, IntArray]:
+    """Return the largest weight, and the count of each item, of items in falling r."""
+    scratch = _scratch(m, memory)
+    value = heaviest_into(m, r, weights.astype(float), memory, *scratch)
+    assert value < LARGEST, "integers that large are not exact"
+    return int(value), scratch[-1]
+
+
+def _scratch(m: IntArray, memory: int) -> tuple[FloatArray, NDArray[np.bool_], IntArray]:
+    """Return the arrays that `heaviest_into` writes to; counts come last."""
+    size = memory // int(m.min()) + 1, memory + 1
+    return np.zeros(size), np.zeros((len(m), *size), np.bool_), np.zeros(len(m), np.int64)
+
+
+def minimal(table: IntArray) -> tuple[IntArray, IntArray]:
+    """Return items that weigh more than both their lesser neighbours, r falling.
+
+    >>> [column.tolist() for column in minimal(np.array([[0, 0, 0], [0, 0, 2], [3, 3, 3]]))]
+    [[2], [0]]
+    """
+    memory, rises = len(table) - 1, table > 0
+    rises[1:] = table[1:] > table[:-1]
+    rises[:, 1:] &= table[:, 1:] > table[:, :-1]
+    rounds, tokens = np.nonzero(rises.T[::-1])
+    rounds = memory - rounds
+    fits = (tokens > 0) & (tokens + rounds <= memory)
+    return tokens[fits], rounds[fits]
 
 
 def cap_within(table: Table, memory: int) -> int:
@@ -142,27 +173,33 @@ class Separator:
         table = np.zeros((self.memory + 1, self.memory + 1), np.int64)
         for tokens, rounds, weight in zip(m, r, np.rint(weights * SCALE), strict=True):
             np.maximum(table[tokens:, rounds:], int(weight), out=table[tokens:, rounds:])
-        cap = self._heaviest(table)
+        known_m, known_r = minimal(table)
+        cap, _ = _heaviest(known_m, known_r, table[known_m, known_r], self.memory)
         first = np.argsort(-amounts, kind="stable")
         lift = np.concatenate([np.column_stack([m, r])[first], self.lifted])
-        kernels.raise_weights(table, cap, lift[:, 0].copy(), lift[:, 1].copy(), self.memory)
+        columns = lift[:, 0].copy(), lift[:, 1].copy()
+        raise_weights(table, cap, *columns, known_m, known_r, *self._levels(columns, known_r))
         return _packed(table, cap)
+
+    def _levels(self, lift: tuple[IntArray, IntArray], known: IntArray) -> tuple[IntArray, ...]:
+        """Return the arrays that `raise_weights` writes to."""
+        top, most = int(max(lift[1].max(), known.max())), self.memory // int(lift[0].min())
+        levels = np.zeros((2, top + 1, self.memory + 1), np.int64)
+        before = np.full((top + 2, most + 2, self.memory + 1), NEVER)
+        before[:, 0, 0] = 0
+        return levels, np.zeros(top + 1, np.int64), before, np.zeros_like(before)
 
     def _weights(self, m: IntArray, r: IntArray, amounts: FloatArray) -> FloatArray | None:
         # a slight preference for large items among equally good rows
         gain = amounts + 1e-6 * (m + r) / (self.memory * len(m))
-        weights: FloatArray = separating_weights(
-            m, r, gain, self.memory, LEAST_VIOLATION, ENOUGH, MOST_PIVOTS
-        )
-        return weights if weights.any() else None
-
-    def _heaviest(self, table: IntArray) -> int:
-        m, r = kernels.minimal(table)
-        return int(kernels.heaviest(m, r, table[m, r], self.memory)[0])
+        size, numbers = len(m), (self.memory, LEAST_VIOLATION, ENOUGH, MOST_PIVOTS)
+        inverse, vectors = np.zeros((size, size)), tuple(np.zeros((5, size)))
+        scratch = inverse, vectors, _scratch(m, self.memory)
+        return vectors[0] if separating_weights(m, r, gain, *numbers, *scratch) else None
 
 
 def _packed(table: IntArray, cap: int) -> Table:
-    m, r = kernels.minimal(table)
+    m, r = minimal(table)
     divisor = int(np.gcd.reduce(table[m, r]))
     weights = (table[m, r] // divisor).tolist()
     return Table(cap // divisor, tuple(zip(m.tolist(), r.tolist(), weights, strict=True)))
