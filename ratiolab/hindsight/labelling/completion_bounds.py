@@ -29,10 +29,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.labelling import completion_kernels
-from ratiolab.hindsight.labelling.label_kernels import Labels
+from ratiolab.hindsight.labelling.completion_kernels import SEEN
+from ratiolab.hindsight.labelling.label_kernels import MIX, Labels
 from ratiolab.hindsight.labelling.label_pool import Ancestry, Extensions
 from ratiolab.hindsight.labelling.label_trees import Layer, planted
 from ratiolab.model.footprint import IntArray
+
+OF_MASK, OF_TOKENS = np.uint64(0xFFFFFF0000000000), np.uint64(24)
+"""Keys of labels: bits for the mask; and those of the tokens of eight times that are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +60,11 @@ class CompletionBounds:
         """Raise the bounds of labels of a layer of a later sweep, by all sweeps before."""
         known = np.uint64(self.known)
         rows = _alike(labels, rows, known)
-        completion_kernels.guide(labels, rows, limit, known, *self.layers[layer])
+        columns, seen = (
+            (labels.mask, labels.tokens, labels.settled, labels.low),
+            np.zeros(SEEN, int),
+        )
+        completion_kernels.guide(*columns, rows, limit, known, *self.layers[layer], seen)
         if self.before is not None:
             self.before.bound(labels, rows[labels.low[rows] <= limit], limit, layer)
 
@@ -99,20 +107,26 @@ def completions(kept: Kept, stop: Callable[[], bool] = lambda: False) -> Complet
         total[begun] = np.maximum(layer.low[begun], least)
         rest = total - layer.settled
         rows = _alike(layer, np.flatnonzero(total <= limit), ~np.uint64(0))
-        rest[rows] = completion_kernels.complete(
+        step, possible = _possible(starts, layer, rows, t)
+        bounds = np.zeros(len(rows), np.int64)
+        completion_kernels.complete(
             (layer.mask[rows], layer.settled[rows], layer.tokens[rows], total[rows]),
-            *_possible(starts, layer, rows, t),
-            *(full, after, guide is not None),
-            _before(guide, t, after),
+            *(step, possible, full, after, guide is not None, _before(guide, t, after)),
+            *(_scratch(len(possible[0]), len(full)), bounds),
         )
+        rest[rows] = bounds
         after = planted(layer.mask, -rest, layer.tokens)
         found.append(after)
     return CompletionBounds(starts.critical, limit, found[::-1], guide)
 
 
 def _alike(labels: Labels, rows: IntArray, known: np.uint64) -> IntArray:
-    """Return rows in an order in which labels follow others that hold alike."""
-    keys = completion_kernels.likeness(labels.mask, labels.tokens, rows, known)
+    """Return rows in an order in which labels follow others that hold alike.
+
+    Keys are alike for labels with like tokens and equal started known requests. In their order, the
+    findings of one label bound its successors sooner.
+    """
+    keys = (labels.mask[rows] & known) * MIX & OF_MASK | labels.tokens[rows, 0] >> OF_TOKENS
     order: IntArray = rows[np.argsort(keys)]
     return order
 
@@ -128,8 +142,17 @@ def _possible(starts: Extensions, layer: Labels, rows: IntArray, t: int) -> tupl
     tokens = direction.tokens[direction.first[chosen]]
     possible = tuple(each[order] for each in (bits, excess - due, change, tokens, twins))
     critical = np.uint64(starts.critical)
-    spent = completion_kernels.spend(layer.cost[rows], layer.mask[rows], critical, step.due)
+    spent = layer.cost[rows]
+    completion_kernels.spend(spent, layer.mask[rows], critical, step.due)
     return (step.slack, starts.limit, spent), possible
+
+
+def _scratch(most: int, words: int) -> tuple[Any, ...]:
+    """Return what `completion_kernels.complete` keeps for up to ``most`` starts: tokens, those of
+    the next layer, masks, places of labels that have bounded others, and numbers."""
+    tokens = np.zeros((most + 1, words), np.uint64), np.zeros(words, np.uint64)
+    numbers = *(np.zeros(most + 1, np.int64) for _ in range(6)), np.full(most + 1, most)
+    return *tokens, np.zeros(most + 1, np.uint64), np.full((most + 1, 2, SEEN + 1), -1), numbers
 
 
 def _before(guide: CompletionBounds | None, t: int, after: Layer) -> tuple[Any, ...]:

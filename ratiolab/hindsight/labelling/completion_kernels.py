@@ -1,19 +1,14 @@
 """Compiled loops of `ratiolab.hindsight.labelling.completion_bounds`."""
 
-import numpy as np
-
-from ratiolab.hindsight.arrays import compiled
-from ratiolab.hindsight.labelling.label_kernels import BYTE, BYTES, HIGH, MIX, NONE, owed, within
-from ratiolab.hindsight.labelling.label_trees import NOTHING, fit
+from ratiolab.hindsight.arrays import compiled, inner
+from ratiolab.hindsight.labelling.label_kernels import BYTE, BYTES, HIGH, NONE, owed, within
+from ratiolab.hindsight.labelling.label_trees import NOTHING, find, fit
 
 SEEN = 8
 """Labels asked first, as they have bounded others lately."""
 
-OF_MASK, OF_TOKENS = np.uint64(0xFFFFFF0000000000), np.uint64(24)
-"""Keys of labels: bits for the mask; and those of the tokens of eight times that are left out."""
 
-
-@compiled
+@inner
 def _seen(value, tokens, own, enough, seen):  # type: ignore[no-untyped-def]
     """Return the least value of those seen lately that fit, 1 if none does.
 
@@ -30,41 +25,29 @@ def _seen(value, tokens, own, enough, seen):  # type: ignore[no-untyped-def]
     return best
 
 
-@compiled
+@inner
 def _see(place, seen):  # type: ignore[no-untyped-def]
     """Keep a place in the second half of those seen; it moves forward when it is used."""
     seen[SEEN // 2 + place % (SEEN // 2)] = place
 
 
 @compiled
-def likeness(mask, tokens, rows, known):  # type: ignore[no-untyped-def]
-    """Return keys of labels, alike for labels with like tokens and equal started known requests.
-
-    In their order, the findings of one label bound its successors in this order sooner.
-    """
-    keys = np.zeros(len(rows), np.uint64)
-    for r in range(len(rows)):
-        s = rows[r]
-        keys[r] = (mask[s] & known) * MIX & OF_MASK | tokens[s, 0] >> OF_TOKENS
-    return keys
-
-
-@compiled
-def guide(labels, rows, limit, known, roots, tree):  # type: ignore[no-untyped-def]
+def guide(mask, held, settled, low, rows, limit, known, roots, tree, seen):  # type: ignore[no-untyped-def]
     """Raise the bounds of labels by completion bounds of a sweep with a smaller critical set.
 
     That is the largest bound, times -1 the least, of a label that holds no more. Within the limit
-    any such label serves; beyond it, the first with enough.
+    any such label serves; beyond it, the first with enough. ``seen`` is scratch.
     """
     masks, value, tokens, least, cheapest, first, last, after = tree
-    mask, held, settled, low = labels.mask, labels.tokens, labels.settled, labels.low
-    seen, at, part = np.full(SEEN, -1), -1, NONE
-    for s in rows:
-        if at < 0 or mask[s] & known != part:
+    at, part = -1, NONE
+    for k in range(len(rows)):
+        s = rows[k]
+        if k == 0 or mask[s] & known != part:
             part = mask[s] & known
-            at = np.searchsorted(masks, part)
-            seen[:] = -1
-        if at == len(masks) or masks[at] != part:
+            at = find(masks, part)
+            for j in range(SEEN):
+                seen[j] = -1
+        if at < 0:
             low[s] = limit + 1
             continue
         # as in `_rest`, written out: with one call more this would take twice as long
@@ -79,10 +62,12 @@ def guide(labels, rows, limit, known, roots, tree):  # type: ignore[no-untyped-d
             if place >= 0:
                 best = found
                 _see(place, seen)
-        low[s] = limit + 1 if best > 0 else min(limit + 1, max(low[s], settled[s] - best))
+        bound = limit + 1 if best > 0 else settled[s] - best
+        if bound > low[s]:
+            low[s] = bound if bound < limit + 1 else limit + 1
 
 
-@compiled
+@inner
 def _rest(  # type: ignore[no-untyped-def]
     roots, masks, value, tokens, least, cheapest, first, last, after, need, own, few, enough, seen
 ):
@@ -96,15 +81,16 @@ def _rest(  # type: ignore[no-untyped-def]
     roots, ..., after : the trees, whose values are costs times -1.
     seen : places of labels that have said enough lately, or -1, and then the place of their mask.
     """
-    at = np.searchsorted(masks, need)
-    if at == len(masks) or masks[at] != need:
+    at = find(masks, need)
+    if at < 0:
         return -1
     if seen[SEEN] != at:
-        seen[:] = -1
+        for k in range(SEEN):
+            seen[k] = -1
         seen[SEEN] = at
     best, near = _seen(value, tokens, own, -enough, seen), -few - 1
     if best > -enough:
-        most = 0 if best > 0 else min(best - 1, near)
+        most = 0 if best > 0 else near if near < best - 1 else best - 1
         found, place = fit(
             *(value, tokens, least, cheapest, first, last, after),
             *(roots[at], roots[at + 1], own, most, near, -enough),
@@ -115,7 +101,7 @@ def _rest(  # type: ignore[no-untyped-def]
     return -best
 
 
-@compiled
+@inner
 def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
     """Return whether these tokens fit beside the held ones."""
     for w in range(len(tokens)):  # noqa: SIM110, a loop is what is compiled best
@@ -125,8 +111,8 @@ def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def complete(layer, step, starts, full, after, guided, before):  # type: ignore[no-untyped-def]
-    """Return the completion bound of each label of a layer, by trying all sets of starts.
+def complete(layer, step, starts, full, after, guided, before, scratch, rest):  # type: ignore[no-untyped-def]
+    """Write the completion bound of each label of a layer, by trying all sets of starts.
 
     Between labels with equal starts, the label that holds more has at least as large a bound. Once
     a subset shows that a set is too expensive, the search skips the set and all sets that contain
@@ -141,6 +127,9 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
     after : the trees of the next layer.
     guided : whether an earlier sweep with a smaller critical set left trees.
     before : that critical set, and the trees of its next layer.
+    scratch : arrays by number of starts, as `ratiolab.hindsight.labelling.completion_bounds` makes
+        them.
+    rest : the bounds.
     """
     mask, settled, held, low = layer
     slack, limit, spent = step
@@ -149,17 +138,13 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
     roots, (masks, value, kept, least_kept, cheapest, first, end, skip) = after
     known, roots_2, (masks_2, value_2, kept_2, least_2, cheap_2, first_2, end_2, skip_2) = before
     words, most = held.shape[1], len(bit)
-    now = np.zeros((most + 1, words), np.uint64)
-    place, cost, bound, least, gain = np.zeros((5, most + 1), np.int64)
-    begun = np.zeros(most + 1, np.uint64)
-    own = np.zeros(words, np.uint64)
-    rest = np.zeros(len(mask), np.int64)
-    able = np.zeros(most, np.int64)
-    seen, last = np.full((most + 1, 2, SEEN + 1), -1), np.full(most + 1, most)
+    now, own, begun, seen, (place, cost, bound, least, gain, able, last) = scratch
     for s in range(len(mask)):
         best, floor = limit + 1 - settled[s], low[s] - settled[s]
         depth = -1 if spent[s] > limit else 0
-        now[0], cost[0], bound[0], begun[0], place[0] = held[s], slack, spent[s], mask[s], 0
+        cost[0], bound[0], begun[0], place[0] = slack, spent[s], mask[s], 0
+        for w in range(words):
+            now[0, w] = held[s, w]
         fresh, count, free = True, 0, 0
         for k in range(most):  # what does not fit alone does not fit beside others
             if spent[s] + rise[k] <= limit and _fits(tokens[k], held[s], full):
@@ -168,7 +153,8 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                 free += bit[k] != NONE
         gain[count] = 0
         for j in range(count - 1, -1, -1):
-            gain[j] = gain[j + 1] + min(0, change[able[j]])
+            change_j = change[able[j]]
+            gain[j] = gain[j + 1] + (change_j if change_j < 0 else 0)
         while depth >= 0:
             if fresh:
                 left = best - cost[depth]
@@ -183,17 +169,18 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
                         *(roots, masks, value, kept, least_kept, cheapest, first, end, skip),
                         *(begun[depth], own, few, left, seen[last[depth], 0]),
                     )
-                    least[depth] = max(least[depth], found) if found >= 0 else least[depth]
+                    if found >= 0 and found > least[depth]:
+                        least[depth] = found
                     if guided and 0 <= found < left:
                         need = begun[depth] & known
                         more = _rest(
                             *(roots_2, masks_2, value_2, kept_2, least_2, cheap_2, first_2, end_2),
                             *(skip_2, need, own, few, left, seen[last[depth], 1]),
                         )
-                        found = -1 if more < 0 else max(found, more)
-                        least[depth] = max(least[depth], found)
-                    if found >= 0:
-                        best = min(best, cost[depth] + found)
+                        found = more if more < 0 or more > found else found
+                        least[depth] = found if found > least[depth] else least[depth]
+                    if found >= 0 and cost[depth] + found < best:
+                        best = cost[depth] + found
                 if best <= floor:  # no more can be said than the bound of the sweep says
                     break
                 fresh = False
@@ -215,14 +202,11 @@ def complete(layer, step, starts, full, after, guided, before):  # type: ignore[
             depth += 1
             place[depth], last[depth] = place[depth - 1], k
             fresh = True
-        rest[s] = max(best, floor)
-    return rest
+        rest[s] = best if best > floor else floor
 
 
 @compiled
-def spend(cost, mask, critical, due):  # type: ignore[no-untyped-def]
-    """Return the cost of labels with what critical requests that have not started are due."""
-    spent = cost.copy()
-    for s in range(len(cost)):
+def spend(spent, mask, critical, due):  # type: ignore[no-untyped-def]
+    """Add to the cost of labels what critical requests that have not started are due."""
+    for s in range(len(spent)):
         spent[s] += owed(due, critical & ~mask[s])
-    return spent

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 HIGH = np.uint64(0x8080808080808080)
@@ -94,7 +94,7 @@ class Step(NamedTuple):
     later: int
 
 
-@compiled
+@inner
 def within(low, high):  # type: ignore[no-untyped-def]
     """Return whether no byte of the first row exceeds that of the second."""
     for w in range(len(low)):  # noqa: SIM110, a loop is what is compiled best
@@ -103,7 +103,7 @@ def within(low, high):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@inner
 def owed(due, missing):  # type: ignore[no-untyped-def]
     """Return the sum of what a set of requests is due."""
     total, i = 0, 0
@@ -135,16 +135,18 @@ def advance(labels, step, ends, out):  # type: ignore[no-untyped-def]
         out.low[written] = low
         out.settled[written] = labels.settled[s] + step.slack
         out.mask[written] = mask
-        out.began[written] = NONE
+        for w in range(out.began.shape[1]):
+            out.began[written, w] = NONE
         out.parent[written] = s
         out.running[written] = count
-        out.tokens[written] = labels.tokens[s]
+        for w in range(out.tokens.shape[1]):
+            out.tokens[written, w] = labels.tokens[s, w]
         written += 1
     return written
 
 
-@compiled
-def start(labels, origin, number, pair, request, bits, ending, step, tokens, full, theta):  # type: ignore[no-untyped-def]
+@inner
+def start(labels, origin, number, pair, request, bits, ending, step, tokens, room, theta):  # type: ignore[no-untyped-def]
     """Append the labels that a start of one request makes from the first ``number`` labels.
 
     Parameters
@@ -153,6 +155,7 @@ def start(labels, origin, number, pair, request, bits, ending, step, tokens, ful
     bits : bit of the request, 0 if the request is not critical; bits of the requests that must
         start before; least cost of its starts; and cost rho of this start.
     ending : whether the request completes at once.
+    tokens, room : what the request holds, and the memory beside that.
     theta : labels with a bound above this value are left out.
 
     Returns
@@ -162,7 +165,6 @@ def start(labels, origin, number, pair, request, bits, ending, step, tokens, ful
     word, own = request // 64, ONE << np.uint64(request % 64)
     critical, twin, due, excess = bits
     rise = excess - due
-    room = full - tokens
     written, left = number, step.limit + 1
     for s in range(number):
         low = labels.low[s] + rise
@@ -171,7 +173,7 @@ def start(labels, origin, number, pair, request, bits, ending, step, tokens, ful
         if not within(labels.tokens[s], room):
             continue
         if low > theta:
-            left = min(left, low)
+            left = low if low < left else left
             continue
         if written == len(labels.cost):
             return -1, left
@@ -179,12 +181,14 @@ def start(labels, origin, number, pair, request, bits, ending, step, tokens, ful
         labels.low[written] = low
         labels.settled[written] = labels.settled[s] + excess - step.tail[pair]
         labels.mask[written] = labels.mask[s] | critical
-        labels.began[written] = labels.began[s]
+        for w in range(labels.began.shape[1]):
+            labels.began[written, w] = labels.began[s, w]
         labels.began[written, word] |= own
         labels.parent[written] = labels.parent[s]
         origin[written] = s
         count = labels.running[s]
-        labels.pairs[written] = labels.pairs[s]
+        for j in range(count):
+            labels.pairs[written, j] = labels.pairs[s, j]
         for w in range(len(tokens)):
             labels.tokens[written, w] = labels.tokens[s, w] + tokens[w]
         if not ending:
@@ -197,7 +201,7 @@ def start(labels, origin, number, pair, request, bits, ending, step, tokens, ful
 
 @compiled
 def start_each(  # type: ignore[no-untyped-def]
-    labels, origin, number, begin, chosen, pairs, bits, ends, step, tokens, full, theta, most
+    labels, origin, number, begin, chosen, pairs, bits, ends, step, tokens, room, theta, most
 ):
     """Append the labels that starts of several requests make, one request after the other.
 
@@ -209,7 +213,7 @@ def start_each(  # type: ignore[no-untyped-def]
     pairs : pair of each request at age 0.
     bits : four columns, one value for each request, as in `start`.
     ends : whether each pair completes at once.
-    tokens : packed tokens of each pair.
+    tokens, room : packed tokens of each pair, and the memory beside them.
     theta : as in `start`.
     most : once there are more labels than this after a request, the call returns.
 
@@ -222,12 +226,12 @@ def start_each(  # type: ignore[no-untyped-def]
     critical, twins, due, excess = bits
     for k in range(begin, len(chosen)):
         pair, one = pairs[k], chosen[k]
-        ending, held = ends[pair], tokens[pair]
+        ending, held, rest = ends[pair], tokens[pair], room[pair]
         own = critical[k], twins[k], due[k], excess[k]
         written, low = start(
-            labels, origin, number, pair, one, own, ending, step, held, full, theta
+            labels, origin, number, pair, one, own, ending, step, held, rest, theta
         )
-        left = min(left, low)
+        left = low if low < left else left
         if written < 0:
             return number, k, left, True
         number = written
@@ -249,50 +253,54 @@ def finish(labels, number, step):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def by_mask(mask, settled, rows):  # type: ignore[no-untyped-def]
-    """Return keys that sort labels by mask, in the order in which masks come, then by settled cost.
+def by_mask(mask, settled, rows, slots, number, keys):  # type: ignore[no-untyped-def]
+    """Write keys that sort labels by mask, in the order in which masks come, then by settled cost.
 
     Sorting by both takes three times as long. There are fewer than 2^23 masks. Settled costs of a
     layer differ by less than 2^40; if they did not, a mask might come twice, which does no harm.
+
+    Parameters
+    ----------
+    slots : scratch, -1; as many as a power of two, at least twice as many as rows.
+    number : scratch, as many as rows.
+    keys : written.
     """
-    size = 16
-    while size < 2 * len(rows):
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    number = np.zeros(len(rows), np.int64)
-    keys = np.zeros(len(rows), np.int64)
-    least = settled[rows].min() if len(rows) else 0
-    count = 0
+    size, least, count = len(slots), np.int64(0), np.int64(0)
     for r in range(len(rows)):
-        own = mask[rows[r]]
-        slot = np.int64((own * MIX) >> np.uint64(20)) & (size - 1)
-        while slots[slot] >= 0 and mask[rows[slots[slot]]] != own:
+        own = settled[rows[r]]
+        least = own if r == 0 or own < least else least
+    for r in range(len(rows)):
+        held = mask[rows[r]]
+        slot = np.int64((held * MIX) >> np.uint64(20)) & (size - 1)
+        while slots[slot] >= 0 and mask[rows[slots[slot]]] != held:
             slot = (slot + 1) & (size - 1)
         if slots[slot] < 0:
             slots[slot] = r
             number[r] = count
             count += 1
         keys[r] = (number[slots[slot]] << 40) + settled[rows[r]] - least
-    return keys
 
 
 @compiled
-def undominated(labels, order, compared):  # type: ignore[no-untyped-def]
-    """Return the label that dominates each of this order, an earlier one of its mask, or else -1.
+def undominated(mask, tokens, order, by, known, rows, shown, own):  # type: ignore[no-untyped-def]
+    """Write the label that dominates each of this order, an earlier one of its mask, or else -1.
 
     Labels that replaced others lately stand in front, and the last of the list make room for new
     ones. Nearly every label that does not replace it shows that in one word: every other byte of
     the first, and the bytes between of the second.
+
+    Parameters
+    ----------
+    by : written.
+    known, rows, shown : scratch for the labels that each is compared with: tokens, rows, and what
+        the one word shows.
+    own : scratch for the tokens of a label.
     """
-    mask, tokens = labels.mask, labels.tokens
-    words = tokens.shape[1]
-    by = np.full(len(order), -1)
-    known, rows = np.zeros((compared, words), np.uint64), np.zeros(compared, np.int64)
-    shown, own = np.zeros(compared, np.uint64), np.zeros(words, np.uint64)
+    compared, words = known.shape
     half = compared // 2
     count = turn = 0
     for place in range(len(order)):
-        s = order[place]
+        s, found = order[place], np.int64(-1)
         if place and mask[s] != mask[order[place - 1]]:
             count = turn = 0
         for w in range(words):
@@ -304,18 +312,20 @@ def undominated(labels, order, compared):  # type: ignore[no-untyped-def]
         for k in range(count):
             if (high - shown[k]) & HIGH == HIGH and within(known[k], own):
                 u = k // 2 if k < half else (k * 7919) % half
-                by[place] = rows[k]
+                found = rows[k]
                 rows[k], rows[u] = rows[u], rows[k]
                 shown[k], shown[u] = shown[u], shown[k]
                 for w in range(words):
                     known[k, w], known[u, w] = known[u, w], known[k, w]
                 break
-        if by[place] < 0:
+        by[place] = found
+        if found < 0:
             if count < compared:
                 row = count
                 count += 1
             else:
                 row = half + turn
                 turn = (turn + 1) % (compared - half)
-            known[row], rows[row], shown[row] = own, s, shows
-    return by
+            rows[row], shown[row] = s, shows
+            for w in range(words):
+                known[row, w] = own[w]

@@ -178,7 +178,8 @@ class Ancestry:
 def _spread(least, ones, others):  # type: ignore[no-untyped-def]
     """Let each know the least of those made of it; some are made of others of these."""
     for k in range(len(ones) - 1, -1, -1):
-        least[others[k]] = min(least[others[k]], least[ones[k]])
+        if least[ones[k]] < least[others[k]]:
+            least[others[k]] = least[ones[k]]
 
 
 FIRST_CAPACITY = 20_000
@@ -201,7 +202,7 @@ class LabelPool:
     partials : takes what happens to each label, where that is recorded.
     most : requests that run together at most.
     words : machine words of their packed tokens.
-    full : the memory, as packed tokens.
+    full, beside : the memory, as packed tokens, and that beside each pair.
     """
 
     def __init__(
@@ -212,6 +213,7 @@ class LabelPool:
         self.words = direction.tokens.shape[1]
         full = np.full(8 * self.words, instance.memory, np.uint8)
         self.full = full.view("<u8").astype(np.uint64)
+        self.beside = self.full - direction.tokens
         self.left = limit + 1
         self.partials: Ancestry | None = None
         self.labels = self.empty(FIRST_CAPACITY)
@@ -250,11 +252,20 @@ class LabelPool:
     def undominated(self, rows: IntArray, compared: int) -> IntArray:
         """Return the labels that none of ``compared`` others replaces."""
         mask, settled = self.labels.mask, self.labels.settled
-        keys = label_kernels.by_mask(mask, settled, rows) if self.constrained else settled[rows]
+        keys = settled[rows]
+        if self.constrained:
+            slots = np.full(1 << max(4, (2 * len(rows) - 1).bit_length()), -1)
+            label_kernels.by_mask(mask, settled, rows, slots, np.empty_like(rows), keys)
         # labels made of others in order, a request after the other, are a few runs in order, and
         # a stable sort merges them: it takes a quarter of the time of other sorts
         rows = rows[np.argsort(keys, kind="stable")]
-        by: IntArray = label_kernels.undominated(self.labels, rows, compared)
+        by, known = np.empty_like(rows), np.zeros((compared, self.words), np.uint64)
+        scratch = (
+            np.zeros(compared, np.int64),
+            np.zeros(compared, np.uint64),
+            np.zeros_like(self.full),
+        )
+        label_kernels.undominated(mask, self.labels.tokens, rows, by, known, *scratch)
         stays = by < 0
         if self.partials is not None:
             self.partials.replaced(rows[~stays], by[~stays])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import compiled, inner, overwrite
 from ratiolab.hindsight.labelling.label_kernels import BYTE, HIGH, within
 from ratiolab.model.footprint import IntArray
 
@@ -21,6 +21,9 @@ NOTHING, NEVER = -(2**62), 2**62
 LEAF = 8
 """Labels of a run that is not split."""
 
+DEEPEST = 200
+"""Runs that wait to be split."""
+
 SAMPLE = 64
 """Labels of a run that say which byte varies most. With a layer of 136,136 labels 73 nodes are
 visited in the mean, and 107 where runs are split at the byte of the widest range of all labels."""
@@ -29,24 +32,37 @@ LOW = np.uint64(0xFF)
 SIGN = np.uint64(7)
 
 
-@compiled
+@inner
 def least_bytes(x, y):  # type: ignore[no-untyped-def]
     """Return the least of each byte of two words, all below 128."""
     larger = ((((x | HIGH) - y) & HIGH) >> SIGN) * LOW
     return (y & larger) | (x & ~larger)
 
 
-@compiled
-def _varies(tokens, rows):  # type: ignore[no-untyped-def]
+@inner
+def find(masks, mask):  # type: ignore[no-untyped-def]
+    """Return the place of a mask among masks in rising order, or -1."""
+    low, high = 0, len(masks)
+    while low < high:
+        middle = (low + high) // 2
+        if masks[middle] < mask:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(masks) and masks[low] == mask else -1
+
+
+@inner
+def _varies(tokens, order, begin, end):  # type: ignore[no-untyped-def]
     """Return which word and byte of tokens varies most among some of these rows, how much."""
     word = byte = 0
-    most, stride = np.int64(0), -(-len(rows) // SAMPLE)
+    most, stride = np.int64(0), -((begin - end) // SAMPLE)
     for w in range(tokens.shape[1]):
         for b in range(8):
             shift = np.uint64(b) * BYTE
             number = total = squares = np.int64(0)
-            for r in range(0, len(rows), stride):
-                held = np.int64(tokens[rows[r], w] >> shift & LOW)
+            for r in range(begin, end, stride):
+                held = np.int64(tokens[order[r], w] >> shift & LOW)
                 number, total, squares = number + 1, total + held, squares + held * held
             wide = number * squares - total * total
             if wide > most:
@@ -54,16 +70,17 @@ def _varies(tokens, rows):  # type: ignore[no-untyped-def]
     return word, byte, most
 
 
-@compiled
-def _halve(tokens, settled, rows, scratch, word, shift, counts):  # type: ignore[no-untyped-def]
+@inner
+def _halve(tokens, settled, order, begin, end, scratch, word, shift, counts):  # type: ignore[no-untyped-def]
     """Put the rows below the median of a byte first, or those not above it; return their number.
 
     The half with the least settled cost comes first.
     """
-    n = len(rows)
-    counts[:] = 0
-    for row in rows:
-        counts[tokens[row, word] >> shift & LOW] += 1
+    n = end - begin
+    for k in range(len(counts)):
+        counts[k] = 0
+    for k in range(begin, end):
+        counts[tokens[order[k], word] >> shift & LOW] += 1
     median, below = 0, 0
     while below + counts[median] <= n // 2:
         below += counts[median]
@@ -71,38 +88,44 @@ def _halve(tokens, settled, rows, scratch, word, shift, counts):  # type: ignore
     edge = median if below else median + 1
     low, high = 0, n
     least_low = least_high = NEVER
-    for row in rows:
+    for k in range(begin, end):
+        row = order[k]
+        cost = settled[row]
         if tokens[row, word] >> shift & LOW < edge:
             scratch[low] = row
             low += 1
-            least_low = min(least_low, settled[row])
+            least_low = cost if cost < least_low else least_low
         else:
             high -= 1
             scratch[high] = row
-            least_high = min(least_high, settled[row])
+            least_high = cost if cost < least_high else least_high
     if least_high < least_low:
-        rows[: n - low] = scratch[low:n]
-        rows[n - low :] = scratch[:low]
+        overwrite(order, begin, scratch, low, n)
+        overwrite(order, end - low, scratch, 0, low)
         return n - low
-    rows[:] = scratch[:n]
+    overwrite(order, begin, scratch, 0, n)
     return low
 
 
 @compiled
-def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
-    """Return the trees of the labels of each mask, given where those of each begin.
+def plant(edges, settled, tokens, order, roots, tree, scratch):  # type: ignore[no-untyped-def]
+    """Plant the trees of the labels of each mask, given where those of each begin.
+
+    Parameters
+    ----------
+    order : of the labels, changed to that of the trees.
+    roots : the first node of each mask; written.
+    tree : written, by node: least tokens, least settled cost, first and last label in that order,
+        the node after it.
+    scratch : as many as labels, 128, and twice `DEEPEST`.
 
     Returns
     -------
-    an order of the labels, and by node: least tokens, least settled cost, first and last label in
-    that order, the node after it; and the first node of each mask.
+    the number of nodes.
     """
-    size, words = tokens.shape
-    order, scratch, counts = np.arange(size), np.zeros(size, np.int64), np.zeros(128, np.int64)
-    first, last, after = np.zeros((3, max(1, 2 * size)), np.int64)
-    roots = np.zeros(len(edges), np.int64)
-    nodes = 0
-    begins, ends = np.zeros((2, 200), np.int64)
+    least, cheapest, first, last, after = tree
+    rows, counts, begins, ends = scratch
+    nodes, words = 0, tokens.shape[1]
     for group in range(len(edges) - 1):
         roots[group] = nodes
         begins[0], ends[0] = edges[group], edges[group + 1]
@@ -114,19 +137,15 @@ def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
             nodes += 1
             if end - begin <= LEAF or depth + 2 > len(begins):
                 continue
-            rows = order[begin:end]
-            word, byte, spread = _varies(tokens, rows)
+            word, byte, spread = _varies(tokens, order, begin, end)
             if spread == 0:
                 continue
-            cut = begin + _halve(
-                tokens, settled, rows, scratch, word, np.uint64(byte) * BYTE, counts
-            )
+            shift = np.uint64(byte) * BYTE
+            cut = begin + _halve(tokens, settled, order, begin, end, rows, word, shift, counts)
             begins[depth], ends[depth] = cut, end
             begins[depth + 1], ends[depth + 1] = begin, cut
             depth += 2
     roots[len(edges) - 1] = nodes
-    least = np.zeros((nodes, words), np.uint64)
-    cheapest = np.zeros(nodes, np.int64)
     # halves come after their node, and what comes after the last of them comes after the node
     for group in range(len(edges) - 1):
         place = roots[group + 1]
@@ -136,23 +155,25 @@ def plant(edges, settled, tokens):  # type: ignore[no-untyped-def]
                 after[node] = after[after[node]]
             if after[node] > node + 1:
                 one, other = node + 1, after[node + 1]
-                cheapest[node] = min(cheapest[one], cheapest[other])
+                low, high = cheapest[one], cheapest[other]
+                cheapest[node] = low if low < high else high
                 for w in range(words):
                     least[node, w] = least_bytes(least[one, w], least[other, w])
                 continue
             row = order[first[node]]
-            cheapest[node] = settled[row]
-            least[node] = tokens[row]
+            low = settled[row]
+            for w in range(words):
+                least[node, w] = tokens[row, w]
             for k in range(first[node] + 1, last[node]):
                 row = order[k]
-                cheapest[node] = min(cheapest[node], settled[row])
+                low = settled[row] if settled[row] < low else low
                 for w in range(words):
                     least[node, w] = least_bytes(least[node, w], tokens[row, w])
-    columns = first[:nodes].copy(), last[:nodes].copy(), after[:nodes].copy()
-    return (order, least, cheapest, *columns, roots)
+            cheapest[node] = low
+    return nodes
 
 
-@compiled
+@inner
 def fit(  # type: ignore[no-untyped-def]
     settled, tokens, least, cheapest, first, last, after, node, end, own, most, near, enough
 ):
@@ -176,7 +197,7 @@ def fit(  # type: ignore[no-untyped-def]
             for k in range(first[node], last[node]):
                 if settled[k] < below and within(tokens[k], own):
                     best, place = settled[k], k
-                    below = min(best, near + 1)
+                    below = best if best < near + 1 else near + 1
             if best <= enough:
                 return best, place
         node += 1
@@ -202,5 +223,14 @@ def planted(mask: NDArray[np.uint64], value: IntArray, tokens: NDArray[np.uint64
     masks, begin = np.unique(mask[rows], return_index=True)
     edges = np.append(begin, len(rows)).astype(np.int64)
     value, tokens = value[rows], tokens[rows]
-    order, *nodes, roots = plant(edges, value, tokens)
-    return Layer(roots, (masks, value[order], tokens[order], *nodes))
+    size, roots = len(rows), np.zeros(len(edges), np.int64)
+    most, order = max(1, 2 * size), np.arange(size)
+    tree = (
+        np.zeros((most, tokens.shape[1]), np.uint64),
+        *(np.zeros(most, np.int64) for _ in range(4)),
+    )
+    scratch = tuple(np.zeros(length, np.int64) for length in (size, 128, DEEPEST, DEEPEST))
+    nodes = plant(edges, value, tokens, order, roots, tree, scratch)
+    return Layer(
+        roots, (masks, value[order], tokens[order], *(each[:nodes].copy() for each in tree))
+    )

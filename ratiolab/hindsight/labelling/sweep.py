@@ -247,7 +247,7 @@ class _Sweep:
             before = number
             number, done, left, no_room = label_kernels.start_each(
                 *(room.labels, room.origin, number, begun, chosen, pairs, bits),
-                *(direction.ends, step, direction.tokens, room.full, theta, 2 * seen),
+                *(direction.ends, step, direction.tokens, room.beside, theta, 2 * seen),
             )
             room.left = min(room.left, int(left))
             if room.partials is not None:
