@@ -260,8 +260,8 @@ class BeamParams:
         capacities that differ less are the same.
     pricing, price_steps : part of the time, and most steps, of the ascent to prices.
     buckets : buckets of times with prices of their own.
-    fixed_effort : requests times width of narrow beams without a time limit: enough for 2,000
-        requests to have settings found.
+    fixed_effort : requests times width of narrow beams without a time limit: enough to calibrate
+        for 2,000 requests.
     """
 
     capacity: float = 0.97

@@ -1,15 +1,13 @@
-"""Good schedules of many requests: narrow beams find settings, a wide one the schedule.
+"""Good schedules of many requests: narrow beams find a capacity, a wide one the schedule.
 
 The prices of a beam are computed for a reduced capacity. It is calibrated to equal the capacity
-that the resulting schedule uses, as schedules leave some memory idle. Narrow beams then try four
-other settings, each from the best so far. The best setting is run as wide as time allows, and
-annealing improves the schedule.
+that the resulting schedule uses, as schedules leave some memory idle. The best capacity is run as
+wide as time allows, and annealing improves the schedule.
 """
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,20 +23,11 @@ from ratiolab.model.schedule import Schedule
 
 PARAMS, SEARCH = BeamParams(), SearchParams()
 
-CHANGES: tuple[dict[str, Any], ...] = (
-    {"size_delay": PARAMS.size_delay / 2},
-    {"children": PARAMS.children // 2},
-    {"horizon": PARAMS.horizon / 2},
-    {"idle_weight": PARAMS.idle_weight / 2},
-)
-"""Settings that narrow beams try beside the default: each halves a number."""
-
 CALIBRATIONS = 4
 """Most beams that look for the capacity of prices."""
 
-NARROW, FINALS = 0.25, ((3, 0.45), (1, 0.78))
-"""Part of the time after which narrow beams end; the most settings that wider beams run with, and
-part of the time after which these end. Annealing has the rest."""
+NARROW, WIDE = 0.25, 0.78
+"""Parts of the time after which the narrow beams end, and the wide one. Annealing has the rest."""
 
 HOTTER, COLDER = 0.2, 0.01
 """First and last temperature of an annealing with much time, in mean latencies."""
@@ -73,12 +62,18 @@ class Portfolio:
         self.prices: dict[float, tuple[int, FloatArray]] = {}
         self.order: IntArray = np.lexsort((self.instance.volume, self.known.starts))
         self.total = schedule_of(self.instance, self.order).total_latency
-        self.tried: dict[BeamParams, int] = {}
+        self.tried: dict[float, int] = {}  # latencies by capacity
         gap = float(np.ptp(self.instance.arrival)) / len(self.instance)
         self.ahead = int(max(1, min(PARAMS.ahead * gap, 4 * self.instance.output.mean())))
-        self.output = float(self.instance.output.mean())
-        self.prompt = max(1.0, float(self.instance.prompt.mean()))
-        self.latency = 0.75 * self.known.total_latency / len(self.instance)
+        output, prompt = float(self.instance.output.mean()), float(self.instance.prompt.mean())
+        latency = 0.75 * self.known.total_latency / len(self.instance)
+        self.setting = Setting(
+            PARAMS.idle_weight,
+            PARAMS.delay * output,
+            PARAMS.size_delay * latency * 4000 / max(1.0, prompt),
+            max(1, round(PARAMS.horizon * output)),
+            max(1, round(PARAMS.bucket * output)),
+        )
         self.expansion = 1e-5  # seconds of one
         self.expansions = 1.0  # of a beam, divided by its width
 
@@ -91,35 +86,27 @@ class Portfolio:
         return min(1.0, (time.perf_counter() - self.began) / self.seconds)
 
     def run(self) -> bool:
-        """Find settings, run the best as wide as time allows, and anneal; return whether that pays.
+        """Calibrate, run a beam as wide as time allows, and anneal; return whether that pays.
 
         It does not when no narrow beam comes up to a simple schedule: prompts are so small
         that the growth of requests counts, and prices do not tell which should grow together.
         """
         if self.seconds and self.used() < 1:
             compile_beams()
-        self.attempt(PARAMS, 1, NARROW)
+        self.attempt(PARAMS.capacity, 1, NARROW)
         few = max(1, PARAMS.fixed_effort // len(self.instance))
-        beams = CALIBRATIONS + len(CHANGES)
-        width = self.width_in((NARROW - self.used()) / beams) if self.seconds else few
+        part = (NARROW - self.used()) / CALIBRATIONS
+        width = self.width_in(part) if self.seconds else few
         if width > 1:
             self.tried.clear()
             self.calibrate(width)
-        for change in CHANGES:
-            if self.used() + self.part_of(width) <= NARROW:
-                self.attempt(replace(self.best, **change), width, NARROW)
         easy = self.known.total_latency if self.easy is None else self.easy
         if min(self.tried.values(), default=easy) > easy:
             return False
-        for most, until in FINALS:
-            part = (until - self.used()) / most
-            wider = self.width_in(part) if self.seconds else 5 * few
-            if wider > width:
-                width, finalists = wider, sorted(self.tried, key=self.tried.__getitem__)[:most]
-                self.tried.clear()
-                for place, choice in enumerate(finalists):
-                    now = self.used()
-                    self.attempt(choice, width, now + (until - now) / (len(finalists) - place))
+        wider = self.width_in(WIDE - self.used()) if self.seconds else 5 * few
+        if wider > width:
+            best = min(self.tried, key=self.tried.__getitem__, default=PARAMS.capacity)
+            self.attempt(best, wider, WIDE)
         if self.used() < 1:
             annealed(
                 *(self.instance, self.order, (SEARCH.hot, SEARCH.cold), self.used, self.found),
@@ -133,30 +120,19 @@ class Portfolio:
         Prices of more memory than schedules use are too low, and those of less memory leave some
         idle. Use counts at times that have a price.
         """
-        choice = PARAMS
+        capacity = PARAMS.capacity
         for _ in range(CALIBRATIONS):
-            used = self.attempt(choice, width, NARROW)
+            used = self.attempt(capacity, width, NARROW)
             wanted = round(float(np.clip(used - PARAMS.margin, 0.5, 1)), 3)
-            if abs(wanted - choice.capacity) < PARAMS.margin:
+            if abs(wanted - capacity) < PARAMS.margin:
                 return
-            choice = replace(choice, capacity=wanted)
+            capacity = wanted
 
     def width_in(self, part: float) -> int:
         """Return how wide a beam may be that takes this part of the time."""
-        return int(np.clip(part / self.part_of(1), 1, PARAMS.width))
-
-    def part_of(self, width: int) -> float:
-        """Return the part of the time that a beam takes, about; 0 without a limit."""
-        return self.seconds_of(width) / self.seconds if self.seconds else 0.0
-
-    def seconds_of(self, width: int) -> float:
-        """Return how long a beam takes, about."""
-        return width * self.expansion * self.expansions
-
-    @property
-    def best(self) -> BeamParams:
-        """Return the settings of the best schedule so far."""
-        return min(self.tried, key=lambda choice: self.tried[choice], default=PARAMS)
+        assert self.seconds
+        seconds = self.expansion * self.expansions  # of a beam of width 1
+        return int(np.clip(part * self.seconds / seconds, 1, PARAMS.width))
 
     def prices_of(self, part: float) -> tuple[int, FloatArray]:
         """Return bucket width and prices of a part of memory."""
@@ -169,22 +145,15 @@ class Portfolio:
             self.prices[part] = width, duals[0]
         return self.prices[part]
 
-    def attempt(self, choice: BeamParams, width: int, until: float) -> float:
+    def attempt(self, capacity: float, width: int, until: float) -> float:
         """Run a beam, keep and tell what it finds when that is better; return its priced use."""
         if self.used() >= 1:
-            return choice.capacity
+            return capacity
         width = min(width, self.widest or PARAMS.width)
-        bucket_width, prices = self.prices_of(choice.capacity)
-        setting = Setting(
-            choice.idle_weight,
-            choice.delay * self.output,
-            choice.size_delay * self.latency * 4000 / self.prompt,
-            max(1, round(choice.horizon * self.output)),
-            max(1, round(choice.bucket * self.output)),
-        )
-        room = choice.capacity * self.instance.memory
-        guided = guide(self.prepared, prices, bucket_width, room, setting)
-        knobs = Knobs(setting.bucket, PARAMS.candidates, choice.children, self.ahead)
+        bucket_width, prices = self.prices_of(capacity)
+        room = capacity * self.instance.memory
+        guided = guide(self.prepared, prices, bucket_width, room, self.setting)
+        knobs = Knobs(self.setting.bucket, PARAMS.candidates, PARAMS.children, self.ahead)
         start, began = self.used(), time.perf_counter()
 
         def left() -> float:
@@ -199,9 +168,9 @@ class Portfolio:
         self.expansion = (time.perf_counter() - began) / max(1, expanded)
         self.expansions = max(self.expansions, expanded / width)
         if order is None:
-            return choice.capacity
+            return capacity
         schedule = schedule_of(self.instance, order)
-        self.tried[choice] = total = schedule.total_latency
+        self.tried[capacity] = total = schedule.total_latency
         if total < self.total:
             self.total, self.order = total, order
             self.found(schedule)
@@ -222,7 +191,7 @@ def compile_beams() -> None:
     In a fresh installation that takes longer than many a beam, and all later ones would be narrow.
     """
     two = Instance("two requests", 9, [0, 1], [1, 2], [2, 3])
-    Portfolio(Schedule.from_starts(two, [0, 1]), lambda _: None).attempt(PARAMS, 1, 1)
+    Portfolio(Schedule.from_starts(two, [0, 1]), lambda _: None).attempt(PARAMS.capacity, 1, 1)
 
 
 def priced_use(schedule: Schedule, prices: FloatArray, width: int) -> float:
