@@ -20,7 +20,7 @@ from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, TIME, WAITING, Account
 from ratiolab.online.accounts import Ended, opened
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.observations import observable_columns, setting_of
+from ratiolab.online.observations import Known, setting_of
 from ratiolab.online.policy import Policy
 from ratiolab.online.rules import Seen
 from ratiolab.online.view import NEVER
@@ -56,15 +56,16 @@ def serve_compiled(
     make = OnArrays(n)
     s = opened(instance, preemption, policy.budget, clock, make)
     setting = setting_of(instance, policy, seed, preemption, clock)
-    # what the rule reads of long columns is not kept during the run
-    rule = policy.rule(setting, {**observable_columns(instance, policy), "order": s.order.tolist()})
+    rule = policy.rule(setting, Known(instance, policy))
     if rule is None:
         return None
     key = make.copied([-1] * n if rule.key is None else rule.key)
     length = None if rule.length is None else make.copied(rule.length)
     arrival = np.full(n, -1)
-    state = s, rule.remember(make), make.column(), arrival, key, length, patience
-    outcome, decisions, runs, stretches = _compiled(rule.decide, state)
+    decide, own = rule.decide, rule.remember(make)
+    del rule  # its long lists are not kept during the run
+    state = s, own, make.column(), arrival, key, length, patience
+    outcome, decisions, runs, stretches = _compiled(decide, state)
     if outcome >= BROKEN:
         return None
     kept = {"v": s.v, "due": s.due, "runs": runs, "released": runs[:, 2]}
@@ -199,11 +200,12 @@ def _recording(serve: Callable[..., tuple[int, int]]) -> Callable[..., tuple[Any
 
 
 def _table(rows: Any) -> IntArray:
-    """Return a list of rows of five numbers as an array."""
+    """Return a list of rows of five numbers as an array; the list shrinks while the array fills."""
     table = np.empty((len(rows), 5), np.int64)
-    for k in range(len(rows)):
+    while len(rows):
+        row, k = rows.pop(), len(rows)
         for c in range(5):
-            table[k, c] = rows[k][c]
+            table[k, c] = row[c]
     return table
 
 

@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ratiolab.model import Instance, Preemption, stream
+from ratiolab.model import Instance, IntArray, Preemption, stream
 from ratiolab.model.eviction import EVICTIONS
-from ratiolab.model.instance import DATES, LAW_COLUMNS, PROMISES
+from ratiolab.model.instance import LAW_COLUMNS, PROMISES
 from ratiolab.model.promises import NO_DATE, weights
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.policy import Policy, Setting, Ties
@@ -40,42 +40,63 @@ def required_columns(information: Information) -> tuple[str, ...]:
     return tuple(c for c in LEVELS[information] if c in ("predicted", *LAW_COLUMNS))
 
 
-def observable_columns(instance: Instance, policy: Informed) -> dict[str, Sequence[int]]:
-    """Return the columns that a policy may see on arrival, by its declared information level.
+class Known:
+    """What a policy may see of the requests on arrival, by its declared information level.
+
+    Columns are lists, and made when they are first read: those of long runs take memory.
+
+    Attributes
+    ----------
+    memory : KV cache size M, tokens.
+    columns : the names of the columns, which are attributes, too.
+    order : the requests in order of arrival.
 
     Raises
     ------
     ValueError
         when the policy reads predictions that the instance does not have.
     """
-    columns: dict[str, Sequence[int]] = {
-        "prompt": instance.prompt.tolist(),
+
+    def __init__(self, instance: Instance, policy: Informed) -> None:
+        for name in required_columns(policy.information):
+            if getattr(instance, name) is None:
+                who = f"policy {policy.name}" if isinstance(policy, Policy) else policy.name
+                raise ValueError(
+                    f"{instance.name}: {who} reads predicted lengths, "
+                    f"but the instance has no column {name!r}; "
+                    "--predict adds one where instances are made"
+                )
+        everything = policy.information is Information.TRUE_LENGTH
+        levels = (c for c in LEVELS[policy.information] if c != "signals")
+        self._instance, self.memory = instance, instance.memory
+        self.columns = ("prompt", *PROMISES, *levels, *["output"] * everything)
+        if everything and instance.predicted is None:
+            self.columns = tuple(name for name in self.columns if name != "predicted")
+
+    def __len__(self) -> int:
+        return len(self._instance)
+
+    def __getattr__(self, name: str) -> list[int]:
+        if name != "order" and name not in self.columns:
+            raise AttributeError(f"no column {name!r} is known")
+        column: list[int] = self._made(name).tolist()
+        setattr(self, name, column)
+        return column
+
+    def _made(self, name: str) -> IntArray:
+        instance = self._instance
+        if name == "order":
+            return np.argsort(instance.arrival, kind="stable")
+        if name == "weight":
+            return weights(instance)
+        column: IntArray | None = getattr(instance, name)
         # what every request is known to satisfy serves as interval where none is given
-        "lower": [1] * len(instance) if instance.lower is None else instance.lower.tolist(),
-        "upper": (
-            instance.memory - instance.prompt
-            if instance.upper is None
-            else np.minimum(instance.upper, instance.memory - instance.prompt)
-        ).tolist(),
-        "weight": weights(instance).tolist(),
-    }
-    for name in DATES:
-        dates = getattr(instance, name)
-        columns[name] = [NO_DATE] * len(instance) if dates is None else dates.tolist()
-    for name in ("predicted", *LAW_COLUMNS):
-        column = getattr(instance, name)
-        if column is not None:
-            columns[name] = column.tolist()
-        elif name in required_columns(policy.information):
-            who = f"policy {policy.name}" if isinstance(policy, Policy) else policy.name
-            raise ValueError(
-                f"{instance.name}: {who} reads predicted lengths, "
-                f"but the instance has no column {name!r}; "
-                "--predict adds one where instances are made"
-            )
-    if policy.information is Information.TRUE_LENGTH:
-        columns["output"] = instance.output.tolist()
-    return columns
+        most = instance.memory - instance.prompt
+        if name == "upper":
+            return most if column is None else np.minimum(column, most)
+        if column is None:
+            return np.full(len(instance), 1 if name == "lower" else NO_DATE)
+        return column
 
 
 class Revealed(dict[int, Any]):
@@ -109,13 +130,13 @@ class Observations:
         kept: dict[int, int],
         filling: Mapping[int, int],
     ) -> None:
-        columns = observable_columns(instance, policy)
+        told = Known(instance, policy)
         names = ("prompt", "arrival", *PROMISES, "output", *LEVELS[policy.information])
         known = {name: Revealed(name, policy.name) for name in names}
         self.output, self._kept = known["output"], kept
         self.signals: dict[int, Any] = known.get("signals", {})
         self.arrival = known["arrival"]
-        self._on_arrival = [(known[name], columns[name]) for name in names if name in columns]
+        self._on_arrival = [(known[name], getattr(told, name)) for name in told.columns]
         self.view = View(
             f"{policy.name} declares information {policy.information.value!r}",
             {

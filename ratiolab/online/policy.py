@@ -1,7 +1,7 @@
 """The base class of all policies, and what a policy is given when a run begins."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf, isfinite
@@ -239,14 +239,14 @@ class Policy(ABC):
         """
         return Shared(lambda view, i: view.arrival[i])
 
-    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Any) -> Rule | None:
         """Return a rule that decides as `start` does and also runs compiled; None has none.
 
         Parameters
         ----------
         setting : what a policy knows before the first request.
-        known : columns that the level of information reveals, a value for each request, and
-            ``order``, the requests as they arrive.
+        known : what the level of information reveals of all requests on arrival, in the columns
+            of a view, and ``order``, the requests as they arrive.
         """
         return None
 

@@ -10,7 +10,7 @@ from ratiolab.online import Decision, InformationError, View, compiled, make, si
 from ratiolab.online.accounts import boundaries, opened, schedule_of
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.compiled import COMPLETE, serve_compiled
-from ratiolab.online.observations import Revealed, observable_columns, setting_of
+from ratiolab.online.observations import Known, Revealed, setting_of
 from ratiolab.online.policies.greedy import FCFS
 from ratiolab.online.rules import OnLists
 from ratiolab.online.view import NEVER
@@ -58,16 +58,16 @@ def drawn(seed):
     return Instance("drawn", memory, *columns, predicted=predicted, tick_seconds=0.05)
 
 
-def rule_of(instance, policy, preemption="restart", clock=None, order=()):
+def rule_of(instance, policy, preemption="restart", clock=None):
     setting = setting_of(instance, policy, 0, preemption, clock)
-    return policy.rule(setting, {**observable_columns(instance, policy), "order": order})
+    return policy.rule(setting, Known(instance, policy))
 
 
 def uncompiled(instance, policy, preemption, clock, patience=10**6):
     """What `serve_compiled` does, on lists; what has not arrived cannot be read."""
     lists = OnLists()
     s = opened(instance, preemption, policy.budget, clock, lists)
-    rule = rule_of(instance, policy, preemption, clock, s.order)
+    rule = rule_of(instance, policy, preemption, clock)
     own, prompt = rule.remember(lists), Revealed("prompt", policy.name)
     own = own._replace(key=Revealed("key", policy.name))
     key = [-1] * len(instance) if rule.key is None else rule.key
@@ -111,7 +111,7 @@ def test_a_rule_that_reads_what_has_not_arrived_is_found_out():
     policy = make("fcfs")
     lists = OnLists()
     s = opened(instance, "restart", 0, None, lists)
-    rule = rule_of(instance, policy, "restart", None, s.order)
+    rule = rule_of(instance, policy)
     prompt, none = Revealed("prompt", "curious"), [-1, -1]
     with pytest.raises(InformationError, match="prompt of request 1"):
         compiled._serving(curious)(s, rule.remember(lists), prompt, none, none.copy(), None, 99)

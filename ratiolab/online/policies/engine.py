@@ -16,9 +16,8 @@ while here they make their tokens. Shared prefixes, speculation and batches in f
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
 
@@ -104,10 +103,10 @@ class Engine(Policy):
         key = self.key
         return Shared(lambda view, i: (*key(view, i), view.arrival[i]), most=self.batch or NEVER)
 
-    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Any) -> Rule | None:
         """Return the rule of an engine in order of arrival whose last request leaves first."""
         in_order = type(self).key is Engine.key and self.last_leaves and self.block == 1
-        zeros = [0] * len(known["prompt"])
+        zeros = [0] * len(known)
         return Rule(rules.engine_step, self.remember, zeros) if in_order else None
 
 

@@ -5,10 +5,10 @@ They admit while the next round fits and evict when it does not, as vLLM's sched
 practice: Kwon et al. (2023), arXiv 2309.06180.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from numpy.random import Generator
 
@@ -43,12 +43,12 @@ class Greedy(Policy):
     def shared(self, memory: int, clock: BatchTime | None) -> Shared:
         return Shared(self.key, most=self.batch or NEVER)
 
-    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Any) -> Rule | None:
         """Return the rule of an order by a column."""
         if type(self).key is not Greedy.key:
             return None
         remember = partial(Ahead.of, self.batch or NEVER, setting.memory)
-        return Rule(rules.one_round_ahead, remember, known.get(self.order))
+        return Rule(rules.one_round_ahead, remember, getattr(known, self.order, None))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """H-SF, the hindsight yardstick of Chen et al.: as many requests as possible, now."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from numpy.random import Generator
 
@@ -36,7 +35,7 @@ class HSF(PrefixPolicy):
             return _Largest(setting)
         return super().start(setting, rng)
 
-    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Any) -> Rule | None:
         return super().rule(setting, known) if self.select == "prefix" else None
 
     def ranks(self, setting: Setting) -> Order:

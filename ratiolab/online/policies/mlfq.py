@@ -16,7 +16,7 @@ device, then on the host, and is moved back ahead of need; here it is ``recomput
 ``swap`` or ``pause``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -82,9 +82,9 @@ class MLFQ(Policy):
 
         return decide
 
-    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Any) -> Rule | None:
         """Return the rule of the queues."""
-        return Rule(serve_queues, self.remember, [*map(self._rounds, known["prompt"])])
+        return Rule(serve_queues, self.remember, [*map(self._rounds, known.prompt)])
 
     def remember(self, make: Containers) -> "Queues":
         """Return the state of a run before its first round."""

@@ -1,13 +1,12 @@
 """Building blocks of policies: ordered queues, orders of eviction, and the prefix rule."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from heapq import heapify, heappop, heappush
 from math import floor
-from types import SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from numpy.random import Generator
@@ -250,19 +249,18 @@ class PrefixPolicy(Policy):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return prefix_run(setting, self.ranks(setting))
 
-    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Any) -> Rule | None:
         """Return the rule of the order."""
-        order, requests = self.ranks(setting), range(len(known["prompt"]))
-        shown: Any = SimpleNamespace(memory=setting.memory, **known)
+        order, requests = self.ranks(setting), range(len(known))
         place = None
         if order.key is not None:  # which may draw, as requests arrive
             key: list[Any] = [None] * len(requests)
-            for i in known["order"]:
-                key[i] = order.key(shown, i)
+            for i in known.order:
+                key[i] = order.key(known, i)
             places = {value: place for place, value in enumerate(sorted({*key}))}
             place = [places[value] for value in key]
         remember = partial(Prefix.of, unreserved(setting.memory, order.margin))
-        return Rule(longest_prefix, remember, place, [order.length(shown, i) for i in requests])
+        return Rule(longest_prefix, remember, place, [order.length(known, i) for i in requests])
 
 
 def prefix_run(

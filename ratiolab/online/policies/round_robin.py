@@ -5,7 +5,6 @@ Algorithm 1. The cost of the rule on one server without memory:
 `ratiolab.papers.gogineni2024.round_robin`.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
@@ -65,9 +64,9 @@ class RoundRobin(Policy):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return asked(take_turns, self.remember(OnLists()), self._key)
 
-    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Any) -> Rule | None:
         """Return the rule of round robin."""
-        key = known["predicted"] if self.shortest else [0] * len(known["prompt"])
+        key = known.predicted if self.shortest else [0] * len(known)
         return Rule(take_turns, self.remember, key)
 
     def _key(self, view: View, i: int) -> int:

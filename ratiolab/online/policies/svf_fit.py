@@ -1,11 +1,10 @@
 """Smallest volume first, but of volumes that are nearly equal the shortest output that fits."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from heapq import heappop, heappush
-from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from numpy.random import Generator
@@ -47,16 +46,15 @@ class SVFFit(SVF):
         size, length = self._order(setting)
         return asked(shortest_fitting, self._remember(setting.memory, OnLists()), size, length)
 
-    def rule(self, setting: Setting, known: Mapping[str, Sequence[int]]) -> Rule | None:
+    def rule(self, setting: Setting, known: Any) -> Rule | None:
         """Return the rule of the order, unless sizes leave 64 bits."""
         size, length = self._order(setting)
-        shown: Any = SimpleNamespace(memory=setting.memory, **known)
-        requests = range(len(known["prompt"]))
-        sizes = [size(shown, i) for i in requests]
+        requests = range(len(known))
+        sizes = [size(known, i) for i in requests]
         if max(sizes) * Fraction(str(self.ratio)).numerator > LARGEST:
             return None
         remember = partial(self._remember, setting.memory)
-        return Rule(shortest_fitting, remember, sizes, [length(shown, i) for i in requests])
+        return Rule(shortest_fitting, remember, sizes, [length(known, i) for i in requests])
 
     def _order(
         self, setting: Setting
