@@ -41,7 +41,7 @@ def required_columns(information: Information) -> tuple[str, ...]:
 
 
 class Known:
-    """What a policy may see of the requests on arrival, by its declared information level.
+    """The columns that a policy may see on arrival, by its declared information level.
 
     Columns are lists, and made when they are first read: those of long runs take memory.
 

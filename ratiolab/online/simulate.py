@@ -87,7 +87,7 @@ def simulate(
         served = instance.replace(arrival=delivered, tick_seconds=None, **dates)
         timing = clock, boundaries(s), np.array(s.due, dtype=np.float64) / PICOSECONDS
     schedule = schedule_of(s, served, semantics)
-    del ended, s  # the judge needs as much memory again
+    del ended, s, delivered  # the judge needs as much memory again
     if outcome == "complete":
         judge(schedule, policy)
     return Simulation(schedule, policy, seed, outcome, decisions, semantics, *timing)
