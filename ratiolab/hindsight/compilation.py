@@ -50,6 +50,17 @@ def compile_ahead(*, many: bool) -> None:
     note_done(_kind(many=many))
 
 
+def compile_exact() -> None:
+    """Compile what a solve without a time limit calls first, and leave a mark that this is done.
+
+    The other process takes as long to load and to compile labels as this one for the rest.
+    """
+    with beside(_labels):
+        _trees_orders_and_cuts()
+    _labels()
+    note_done("exact")
+
+
 def is_done(kind: str) -> bool:
     """Return whether a mark says that loops of some kind have been compiled on this machine."""
     if kind not in _done and _mark(kind).exists():
@@ -72,6 +83,33 @@ def _sample(requests: int) -> Instance:
     index = np.arange(requests)
     columns = index // 3, 1 + index % 3, 1 + 7 * index % 5
     return Instance("sample", 30, *columns)
+
+
+def _trees_orders_and_cuts() -> None:
+    """Do in little what comes before labelling, and first what the other process waits for."""
+    from ratiolab.hindsight.cuts.configurations import Separator
+    from ratiolab.hindsight.labelling.label_trees import planted
+
+    planted(np.zeros(1, np.uint64), np.zeros(1, np.int64), np.zeros((1, 1), np.uint64))
+    instance, one = _sample(EXACT), np.ones(1, np.int64)
+    improved_schedule(best_list_schedule(instance), steps=100)
+    Separator(instance)(instance.memory * one, 0 * one, 2.0 * one)  # more than fits
+
+
+def _labels() -> None:
+    """Do in little what exact labelling does: a sweep, and another one that it guides."""
+    from ratiolab.hindsight.cuts.cut_bound import cut_bound
+    from ratiolab.hindsight.labelling.dssr import Dssr, Prices
+    from ratiolab.hindsight.labelling.weights import Weights
+
+    instance = _sample(EXACT)
+    known = best_list_schedule(instance)
+    duals = cut_bound(instance, horizon=known.makespan, rounds=0).certificate
+    potentials = Weights.of(instance, duals.duals)
+    prices = Prices(potentials, potentials.least, duals)
+    dssr = Dssr(prices, known.total_latency + 1, lambda: False, LabellingParams())
+    for critical in 0, 1:
+        dssr.exact(critical, 50, 0)
 
 
 def _walks(instance: Instance, *, merging: bool) -> None:
