@@ -1,14 +1,15 @@
 """Compiling ahead: no clock of a solve runs while its loops are compiled.
 
-Loops are compiled when they are first called after installation, some thirty seconds in all, and
+Loops are compiled when they are first called after installation, some twenty seconds in all, and
 kept on disk; another process compiles half of them meanwhile, where there is a core for it. In the
-midst of a solve with a time limit that would take what the limit gives to
-proofs, and mislead every choice that depends on how long steps take: a first solve of 30 seconds
-could prove no more than a formula. Hence whatever a solve may call is called before its clock
-starts, on samples of a few requests, unless a mark beside the compiled code says that this has been
-done.
+midst of a solve with a time limit that would take what the limit gives to proofs, and mislead every
+choice that depends on how long steps take: a first solve of 30 seconds could prove no more than a
+formula. Hence whatever a solve may call is called before its clock starts, on samples of a few
+requests, unless a mark beside the compiled code says that this has been done. A solve without a
+limit waits for what exact proofs call, and compiles the rest when it comes to it.
 """
 
+import gc
 import hashlib
 import os
 import subprocess
@@ -39,11 +40,11 @@ def is_compiled(*, many: bool) -> bool:
 def compile_ahead(*, many: bool) -> None:
     """Compile what a solve may call, and leave a mark that this is done."""
     if many:
-        with beside(_bounds_and_heat):
+        with beside(_bounds_and_heat), _no_collection():
             _beams()
         _bounds_and_heat()
     else:
-        with beside(_orders_and_rows):
+        with beside(_orders_and_rows), _no_collection():
             _walks(_sample(EXACT), merging=False)
             _walks(_sample(RELAXED), merging=True)
         _orders_and_rows()
@@ -55,7 +56,7 @@ def compile_exact() -> None:
 
     The other process takes as long to load and to compile labels as this one for the rest.
     """
-    with beside(_labels):
+    with beside(_labels), _no_collection():
         _trees_orders_and_cuts()
     _labels()
     note_done("exact")
@@ -177,18 +178,30 @@ def beside(compiling: Callable[[], None]) -> Iterator[None]:
     if (os.cpu_count() or 1) < 2:
         yield
         return
-    words = f"from {compiling.__module__} import {compiling.__name__} as f; f()"
+    loading = f"import gc; from {compiling.__module__} import {compiling.__name__} as f"
+    words = f"{loading}; gc.disable(); f()"
     path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     none = subprocess.DEVNULL
-    other = subprocess.Popen(
-        [sys.executable, "-c", words], env=os.environ | path, stdin=none, stdout=none, stderr=none
-    )
+    command = [sys.executable, "-c", words]
+    other = subprocess.Popen(command, env=os.environ | path, stdin=none, stdout=none, stderr=none)
     try:
         yield
         other.wait()
     finally:
         other.kill()
         other.wait()
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Let no garbage be looked for: while the compiler runs that takes a seventh of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _kind(*, many: bool) -> str:

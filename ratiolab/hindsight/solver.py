@@ -16,7 +16,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.effort import LONG_CHECK, allowing
-from ratiolab.hindsight.compilation import compile_ahead, is_compiled
+from ratiolab.hindsight.compilation import compile_ahead, compile_exact, is_compiled, is_done
 from ratiolab.hindsight.many_requests import ManyRequests
 from ratiolab.hindsight.params import DEFAULT, SolveParams
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
@@ -31,6 +31,7 @@ from ratiolab.hindsight.stages import (
     GrowthRows,
     Labelling,
     OrderSearch,
+    labels_follow,
     reason_against,
 )
 from ratiolab.hindsight.state import Found, SolveState, Work
@@ -217,6 +218,10 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
     try:
         if (limited and not soon) or any(isinstance(work, ManyRequests) for _, work in plan):
             _compile(state)
+        exact = any(isinstance(work, Labelling) for _, work in plan) and labels_follow(state)
+        if exact and not (limited or soon or state.closed or is_done("exact")):
+            with state.uncounted("compiling, once after installation"):
+                compile_exact()
         if limited and cells and not state.closed:
             with state.uncounted("compiling, once after installation"):
                 compile_cells()

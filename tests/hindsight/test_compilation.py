@@ -33,18 +33,22 @@ def signatures():
     }
 
 
-many = sys.argv[1] == "many"
-compilation.compile_ahead(many=many)
+kind = sys.argv[1]
+if kind == "exact":
+    compilation.compile_exact()
+else:
+    compilation.compile_ahead(many=kind == "many")
 before = signatures()
 assert len(before) > 10
 for size in map(int, sys.argv[2:]):
-    solve(generate("jaillet-model-1", 5, n_least=size, n_most=size), time_limit=3)
+    limit = None if kind == "exact" else 3
+    solve(generate("jaillet-model-1", 5, n_least=size, n_most=size), time_limit=limit)
 print(sorted(signatures() - before, key=str))
 """
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("sizes", ["few 18 44 130", "many 450"])
+@pytest.mark.parametrize("sizes", ["exact 12 18", "few 18 44 130", "many 450"])
 def test_a_solve_calls_nothing_that_has_not_been_compiled_ahead(sizes: str) -> None:
     command = [sys.executable, "-c", FRESH, *sizes.split()]
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == "[]\n"
@@ -58,6 +62,8 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(compilation, "_walks", lambda *_, **__: None)
     monkeypatch.setattr(compilation, "_beams", lambda: None)
     monkeypatch.setattr(compilation, "_orders_and_rows", lambda: None)
+    monkeypatch.setattr(compilation, "_labels", lambda: None)
+    monkeypatch.setattr(compilation, "_trees_orders_and_cuts", lambda: None)
     monkeypatch.setattr(compilation, "beside", lambda _: nullcontext())
     return tmp_path
 
@@ -79,12 +85,14 @@ def test_the_time_limit_begins_when_all_is_compiled(
     assert wall - result.seconds >= 1  # whatever else is compiled here, and on a busy machine, too
 
 
-@pytest.mark.parametrize("limit", [None, 0.2])
-def test_only_a_solve_with_a_time_limit_compiles_ahead(
-    uncompiled: Path, limit: float | None
+@pytest.mark.parametrize(("limit", "kind"), [(None, "exact"), (0.2, "few-requests")])
+def test_only_a_solve_with_a_time_limit_compiles_all_ahead(
+    uncompiled: Path, limit: float | None, kind: str
 ) -> None:
-    solve(draw(), time_limit=limit)
-    assert compilation.is_compiled(many=False) == (limit is not None)
+    shown: list[Progress] = []
+    solve(draw(), time_limit=limit, progress=shown.append)
+    assert "compiling, once after installation" in {each.stage for each in shown}
+    assert [file.name.partition(".")[0] for file in uncompiled.iterdir()] == [kind]
 
 
 def test_ctrl_c_while_compiling_leaves_an_interval(
