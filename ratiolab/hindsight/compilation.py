@@ -54,7 +54,7 @@ def compile_ahead(*, many: bool) -> None:
 def compile_exact() -> None:
     """Compile what a solve without a time limit calls first, and leave a mark that this is done.
 
-    The other process takes as long to load and to compile labels as this one for the rest.
+    The other process loads and compiles labels, which takes no longer than the rest takes here.
     """
     with beside(_labels), _no_collection():
         _trees_orders_and_cuts()
@@ -94,11 +94,11 @@ def _trees_orders_and_cuts() -> None:
     planted(np.zeros(1, np.uint64), np.zeros(1, np.int64), np.zeros((1, 1), np.uint64))
     instance, one = _sample(EXACT), np.ones(1, np.int64)
     improved_schedule(best_list_schedule(instance), steps=100)
-    Separator(instance)(instance.memory * one, 0 * one, 2.0 * one)  # more than fits
+    Separator(instance)(instance.memory * one, 0 * one, np.full(1, 2.0))  # more than fits
 
 
 def _labels() -> None:
-    """Do in little what exact labelling does: a sweep, and another one that it guides."""
+    """Do in little what exact labelling does: a sweep, and a second sweep that it guides."""
     from ratiolab.hindsight.cuts.cut_bound import cut_bound
     from ratiolab.hindsight.labelling.dssr import Dssr, Prices
     from ratiolab.hindsight.labelling.weights import Weights
