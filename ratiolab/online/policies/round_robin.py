@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.online.policy import KEEPING, Count, Decide, Limit, Policy, Setting
-from ratiolab.online.rules import Containers, OnLists, Rule, asked, forget_past
+from ratiolab.online.rules import Containers, OnLists, Rule, asked
 from ratiolab.online.view import NEVER, Information, View
 
 Starts: TypeAlias = Literal["all", "one", "fill"]
@@ -57,7 +57,7 @@ class RoundRobin(Policy):
         """Return the state of a run before its first round."""
         numbers = self.quantum, self.batch or NEVER, STARTS.index(self.starts)
         columns = make.scalars(3), make.column(), make.column(), make.column()
-        heaps = map(make.heap, (3, 4, 3, 4, 1, 1))
+        heaps = map(make.heap, (3, 3, 4, 1, 1))
         by_run = self.counts == "run"
         return Turns(*numbers, by_run, self.shortest, self.sign, *columns, *heaps)
 
@@ -131,10 +131,10 @@ class Turns(NamedTuple):
     key : predicted length of each request.
     turn, start : number and round of its last start; -1 before the first, and when it does not run.
     queue : heap of the round of placing, rank, and request.
-    victims : heap of leaving key (two numbers), request and start; some entries are past.
-    slices : heap of the round from which on a request may be preempted, request and start; some
-        entries are past.
-    served : entries of `victims` of requests that had their slice; some are past.
+    slices : heap of the round from which on a request may be preempted, request and start, of
+        requests that have not had their slice; some entries are past.
+    served : heap of leaving key (two numbers), request and start of running requests that had
+        their slice; some entries are past.
     admit, evict : the last decision.
     """
 
@@ -149,7 +149,6 @@ class Turns(NamedTuple):
     turn: Any
     start: Any
     queue: Any
-    victims: Any
     slices: Any
     served: Any
     admit: Any
@@ -179,9 +178,12 @@ def take_turns(view: Any, own: Turns) -> int:
         if own.start[i] == start:
             heappush(own.served, _leaving(own, i))
     tokens = view.tokens
-    forget_past(own.victims, own.start, own.v[RUNS])
-    while tokens > view.memory:
-        tokens -= _preempt(view, own, heappop(own.victims))
+    if tokens > view.memory:
+        running = [_leaving(own, i) for _, i, start in own.slices if own.start[i] == start]
+        running.extend(own.served)
+        for entry in sorted(running):
+            if tokens > view.memory:
+                tokens -= _preempt(view, own, entry)
     if not len(own.evict):
         _serve(view, own, tokens)
     if len(own.evict) or (len(own.queue) and own.starts != ALL):
@@ -207,7 +209,6 @@ def _serve(view: Any, own: Turns, tokens: int) -> None:
         own.turn[i], own.start[i] = own.v[STARTED], now
         own.v[STARTED] += 1
         own.v[RUNS] += 1
-        heappush(own.victims, _leaving(own, i))
         had = 0 if own.by_run else view.generated[i]
         heappush(own.slices, (now + max(1, own.quantum - had), i, now))
         own.admit.append(i)
@@ -230,7 +231,7 @@ def _preempt(view: Any, own: Turns, entry: tuple[int, int, int, int]) -> int:
 
 
 def _leaving(own: Turns, i: int) -> tuple[int, int, int, int]:
-    """Return the entry of a running request in `victims`."""
+    """Return the entry in `served` of a running request."""
     if own.shortest:
         return -own.key[i], -i, i, own.start[i]
     return own.sign * own.turn[i], 0, i, own.start[i]
