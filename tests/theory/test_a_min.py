@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from scipy.linalg import eigh
 
 from ratiolab.theory.rayleigh import amin
-from ratiolab.theory.rayleigh.asymptotics import (
-    LogFit,
-    expansion,
-    log_fit,
-)
+from ratiolab.theory.rayleigh.asymptotics import LogFit, expansion, log_fit
 from ratiolab.theory.rayleigh.copositive import nonnegative_maximum, tail_bound
 from ratiolab.theory.rayleigh.spectrum import spectral_radius
 

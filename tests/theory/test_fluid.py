@@ -16,7 +16,7 @@ from ratiolab.theory.laws.distributions import (
 )
 from ratiolab.theory.laws.distributions import geometric as geometric_lengths
 from ratiolab.theory.limits import fluid, suprema
-from ratiolab.theory.rayleigh import geometric
+from ratiolab.theory.rayleigh import amin, geometric
 
 weights = st.lists(st.integers(0, 9), min_size=1, max_size=7).filter(any)
 
@@ -25,19 +25,6 @@ def literal_shortest_first(d: LengthDistribution, s: int) -> Fraction:
     """The denominator of Lemma 2 as printed."""
     x = {k: d.probability(k) for k in range(d.lower, d.upper + 1)}
     return sum(k * (s + k) * x[k] * (x[k] + 2 * sum(x[i] for i in x if i > k)) for k in x)
-
-
-def literal_lemma_2(d: LengthDistribution, s: int) -> Fraction:
-    """The quotient of Lemma 2 as printed, as a double sum."""
-    x = {k: d.probability(k) for k in range(d.lower, d.upper + 1)}
-    numerator = Fraction(0)
-    for k in x:
-        delta = s + d.lower if k == d.lower else 1
-        work = sum(i * x[i] for i in x if i >= k)
-        done = sum(Fraction(delta, s + i) * x[i] for i in x if i >= k)
-        left = sum(Fraction(i - k, s + i) * x[i] for i in x if i > k)
-        numerator += delta * work * (done + 2 * left)
-    return numerator / literal_shortest_first(d, s)
 
 
 @settings(deadline=None)
@@ -92,7 +79,10 @@ def test_two_point_suprema_are_maxima_over_the_share(lower, upper, s):
         (lambda d: fluid.max_length_ratio(d, s), suprema.max_length_two_point_supremum),
         (lambda d: fluid.random_order_ratio(d, s), suprema.random_order_supremum),
         (lambda d: fluid.promote_short_ratio(d, s), suprema.promote_short_supremum),
-        (lambda d: literal_lemma_2(d, s), suprema.lower_bound_two_point_supremum),
+        (
+            lambda d: amin.quotient(d.probabilities, lower, s),
+            suprema.lower_bound_two_point_supremum,
+        ),
     )
     for ratio, supremum in laws:
         best = best_two_point(ratio, lower, upper)
@@ -143,7 +133,7 @@ q = geometric.symbol()
     ],
 )
 def test_reduced_quotient_is_lemma_2(d):
-    assert geometric.quotient(d) == literal_lemma_2(d, 0)
+    assert geometric.quotient(d) == amin.quotient(d.probabilities)
 
 
 @pytest.mark.parametrize("value", [Fraction(1, 10), Fraction(1, 2), Fraction(4, 5)])
@@ -157,15 +147,6 @@ def test_closed_forms_are_limits_of_the_double_sum_as_the_cut_recedes(value):
     closed = geometric.linearly_weighted_quotient().subs(q, sp.Rational(str(value)))
     exact = geometric.quotient(weighted)
     assert abs(closed - sp.Rational(exact.numerator, exact.denominator)).evalf(30) < 1e-14
-
-
-def test_geometric_quotient_has_the_short_form():
-    short = (
-        1
-        + (3 * q**3 + 7 * q**2 + 7 * q + 1) / (1 + q**2)
-        - (1 + q) ** 2 * (q**2 + 4 * q + 1) * sp.log(1 + q) / (q * (1 + q**2))
-    )
-    assert sp.simplify(geometric.geometric_quotient() - short) == 0
 
 
 def test_reduced_quotient_refuses_another_lower_bound():

@@ -1,14 +1,10 @@
-from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 import sympy as sp
 
-from ratiolab.papers.jaillet2025.volume_bound import volume_lower_bound
 from ratiolab.theory.bounds import BOUNDS, evaluate
-from ratiolab.theory.laws.distributions import from_weights, two_point
-from ratiolab.theory.limits import fluid
 
 INTERVALS = list(product((1, 3, 10), (1, 2, 7, 90), (0, 1, 40, 3000)))
 PRINTED = ("theorem-6", "theorem-7", "ec1-part-2")
@@ -92,56 +88,6 @@ def test_the_order_of_the_bounds_and_where_prompts_break_the_printed_ones():
             breaks = value["theorem-6"] > value["theorem-6-printed"]
             assert breaks == (factor > 2)
         assert value["ec1-part-2"] <= value["ec1-part-2-printed"] * (1 + 1e-12)
-
-
-def test_bounds_hold_on_random_distributions():
-    rng = np.random.default_rng(5)
-    for _ in range(40):
-        s, upper = int(rng.integers(0, 30)), int(rng.integers(2, 20))
-        d = from_weights(1, [int(w) for w in rng.integers(0, 6, upper - 1)] + [1])
-        pair = two_point(1, upper, Fraction(int(rng.integers(0, 50)), 50))
-        laws = (
-            ("theorem-2", fluid.max_length_ratio(d, s)),
-            ("theorem-1", fluid.max_length_ratio(d, s)),
-            ("theorem-2-two-point", fluid.max_length_ratio(pair, s)),
-            ("ec1-part-2", fluid.random_order_ratio(d, s)),
-            ("theorem-7", fluid.promote_short_ratio(pair, s)),
-        )
-        for name, ratio in laws:
-            assert float(ratio) <= evaluate(f"chen2025/{name}", 1, upper, s).value * (1 + 1e-12)
-
-
-def optimal_latency(prompt: int, outputs: tuple[int, ...], memory: int) -> int:
-    """Least total latency over all feasible start times, by exhaustive search."""
-    horizon = sum(outputs)
-    best = [sum(horizon for _ in outputs) + 1]
-
-    def place(index: int, usage: list[int], cost: int) -> None:
-        if index == len(outputs):
-            best[0] = min(best[0], cost)
-            return
-        o = outputs[index]
-        for p in range(horizon - o + 1):
-            if cost + p + o >= best[0]:
-                break
-            after = usage[:]
-            for k in range(1, o + 1):
-                after[p + k] += prompt + k
-            if max(after) <= memory:
-                place(index + 1, after, cost + p + o)
-
-    place(0, [0] * (horizon + 1), 0)
-    return best[0]
-
-
-@pytest.mark.parametrize("prompt", [0, 1, 4])
-def test_volume_bound_is_below_the_optimum_of_every_small_instance(prompt):
-    for count in (1, 2, 3, 4):
-        for outputs in combinations_with_replacement((1, 2, 3, 4), count):
-            for extra in (0, 1, 3):
-                memory = prompt + outputs[-1] + extra
-                bound = volume_lower_bound(prompt, outputs, memory)
-                assert bound <= optimal_latency(prompt, outputs, memory), (outputs, memory)
 
 
 @pytest.mark.parametrize(
