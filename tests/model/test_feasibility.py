@@ -73,17 +73,6 @@ def test_when_tokens_are_kept_each_broken_rule_is_charged_alone(rule, runs):
         assert {violation.rule for violation in found} == {rule}
 
 
-def test_each_semantics_refuses_the_schedules_of_the_other():
-    lost, kept = FEASIBLE["evicted once"], KEPT["resumed at once"]
-    assert {
-        v.rule for v in violations(Schedule.from_runs(TWO.replace(memory=20), lost, "swap"))
-    } == {
-        "duration",
-        "completion",
-    }
-    assert {v.rule for v in violations(Schedule.from_runs(TWO, kept))} == {"completion"}
-
-
 @pytest.mark.parametrize("runs", FEASIBLE.values(), ids=FEASIBLE)
 def test_feasible_schedules_pass(runs):
     schedule = Schedule.from_runs(TWO, runs)
