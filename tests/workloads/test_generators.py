@@ -84,35 +84,6 @@ def test_blocks_make_instances_of_any_size(kind):
         generate(kind, 2, memory=100, block=64)
 
 
-def test_chen_predictions_are_the_three_of_the_paper():
-    rough = generate("chen-rough", 4)
-    assert set(rough.lower.tolist()) == {1}
-    assert set(rough.upper.tolist()) == {1000}
-    bucketed = generate("chen-buckets", 4)
-    assert set((bucketed.lower % 100).tolist()) == {1}
-    assert set((bucketed.upper - bucketed.lower).tolist()) == {99}
-    narrow, wide = generate("chen-overlap", 4, x=0.1), generate("chen-overlap", 4, x=0.99)
-    assert (narrow.upper - narrow.lower < wide.upper - wide.lower).any()
-    # one seed, one set of requests
-    assert len({tuple(i.output.tolist()) for i in (rough, bucketed, narrow, wide)}) == 1
-
-
-@pytest.mark.parametrize(
-    ("kind", "lower", "upper"),
-    [
-        ("two-point", 1, 10),
-        ("uniform", 1, 10),
-        ("geometric", 1, 50),
-        ("linear-geometric", 1, 50),
-        ("power-law", 1, 50),
-    ],
-)
-def test_one_law_kinds_predict_the_range_of_the_law(kind, lower, upper):
-    instance = generate(kind, 0)
-    assert set(instance.lower.tolist()) == {lower}
-    assert set(instance.upper.tolist()) == {upper}
-
-
 def test_two_point_outputs_are_two_points_with_the_share():
     output = generate("two-point", 0, n=10_000, lower=2, upper=7, share=0.3).output
     assert set(output.tolist()) == {2, 7}

@@ -9,13 +9,7 @@ from scipy import optimize, stats
 from ratiolab.model import Instance
 from ratiolab.theory.laws import distributions
 from ratiolab.workloads import lengths
-from ratiolab.workloads.predicted_laws import (
-    NU,
-    SIGMA,
-    distributional,
-    fit,
-    fit_t,
-)
+from ratiolab.workloads.predicted_laws import NU, SIGMA, distributional, fit, fit_t
 
 LAWS = {
     "two-point": distributions.two_point(2, 9, 0.25),

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from command_line import ended_with
 from read_logs import read
@@ -94,19 +93,6 @@ def _other(folder: Path, stamps: tuple[str, ...]) -> Path:
     path = folder / "other.csv"
     path.write_text(OTHER.format(*stamps))
     return path
-
-
-def test_parquet_and_json_lines_hold_the_same_requests_as_csv(tmp_path):
-    frame = pd.DataFrame({"ts": [1.0, 2.5], "n_in": [3, 4], "n_out": [5, 6]})
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    frame.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
-    frame.to_json(tmp_path / "a.json", orient="records")
-    frame.assign(ts=pd.to_datetime(frame["ts"], unit="s")).to_parquet(tmp_path / "a.parquet")
-    for ending in ("csv", "jsonl", "json", "parquet"):
-        columns = "arrival=ts,prompt=n_in,output=n_out"
-        trace = read_trace(tmp_path / f"a.{ending}", columns=columns)
-        assert (trace.name, trace.seconds.tolist()) == ("a", [0, 1.5])
-        assert (trace.prompt.tolist(), trace.output.tolist()) == ([3, 4], [5, 6])
 
 
 PROMISES = """ts,n_in,n_out,priority,due,first_due

@@ -1,7 +1,6 @@
 """Predictions: exact rounding, nothing else touched, and errors that follow nothing else."""
 
 from fractions import Fraction
-from functools import partial
 from math import ceil, floor
 from typing import get_args
 
@@ -13,7 +12,6 @@ from scipy.stats import rankdata
 
 from ratiolab.model import Instance
 from ratiolab.model.streams import stream
-from ratiolab.theory.laws.confusion import spreading
 from ratiolab.workloads import predictions
 from ratiolab.workloads.generators import KINDS, generate
 from ratiolab.workloads.predicted_laws import Family
@@ -112,99 +110,59 @@ def test_a_classifier_answers_the_middle_of_a_bin_as_often_as_its_matrix_says():
 
 def test_predictions_by_name_are_those_of_the_functions():
     instance = of_outputs([7, 1, 250])
-    rng = stream(3, "predictions", 0)
-    by_function = predictions.gaussian(instance, 25, rng)
-    assert predictions.add_predictions(instance, "gaussian:25", 3).predicted.tolist() == (
+    by_function = predictions.gaussian(instance, 25, stream(3, "predictions", 0))
+    assert add_predictions(instance, "gaussian:25", 3).predicted.tolist() == (
         by_function.predicted.tolist()
     )
-    assert predictions.add_predictions(instance, "one-bit:100", 3).upper.tolist() == [
-        100,
-        100,
-        10**6,
-    ]
-    for words in ("ranked:0.5", "classified:0.2", *FAMILIES):
-        assert (predictions.add_predictions(instance, words, 3).predicted >= 1).all()
+    assert add_predictions(instance, "one-bit:100", 3).upper.tolist() == [100, 100, 10**6]
 
 
 @pytest.mark.parametrize(
-    "predict",
+    "words",
     [
-        predictions.exact,
-        predictions.rough,
-        predictions.buckets,
-        lambda i: predictions.overlapping(i, 0.3),
-        lambda i: predictions.noisy(i, 0.2, np.random.default_rng(0)),
-        lambda i: predictions.gaussian(i, 25, np.random.default_rng(0)),
-        lambda i: predictions.one_bit(i, 100),
-        lambda i: predictions.ranked(i, 0.5, np.random.default_rng(0)),
-        lambda i: predictions.classified(i, spreading(10, 0.2), np.random.default_rng(0)),
-        *(partial(predictions.add_predictions, words=family, seed=0) for family in FAMILIES),
+        *("exact", "rough", "buckets", "overlap:0.3", "noisy:0.2", "gaussian:25", "one-bit:100"),
+        *("ranked:0.5", "classified:0.2", *FAMILIES),
     ],
 )
-def test_requests_stay_as_they_are(predict):
+def test_requests_stay_as_they_are(words):
     instance = of_outputs([7, 1, 250])
-    predicted = predict(instance)
+    predicted = add_predictions(instance, words, 0)
     assert list(predicted.requests) == list(instance.requests)
     assert (predicted.name, predicted.memory) == (instance.name, instance.memory)
     assert predicted != instance
 
 
 @pytest.mark.parametrize(
-    ("predict", "message"),
+    ("words", "message"),
     [
-        (lambda i: predictions.overlapping(i, 1), "x 1 must be at least 0 and below 1"),
-        (lambda i: predictions.overlapping(i, -0.1), "x -0.1 must be at least 0 and below 1"),
-        (lambda i: predictions.buckets(i, 0), "width 0 must be at least 1 token"),
-        (
-            lambda i: predictions.noisy(i, 1.5, np.random.default_rng(0)),
-            "epsilon 1.5 must be between 0 and 1",
-        ),
-        (
-            lambda i: predictions.gaussian(i, -1, np.random.default_rng(0)),
-            "sigma -1 must be at least 0 and finite",
-        ),
-        (
-            lambda i: predictions.gaussian(i, 1, np.random.default_rng(0), floor=9, ceiling=8),
-            "floor 9 must be at least 1 and at most ceiling 8",
-        ),
-        (
-            lambda i: predictions.one_bit(i, 0),
-            "threshold 0 must be at least 1 and below the memory",
-        ),
-        (
-            lambda i: predictions.ranked(i, -0.1, np.random.default_rng(0)),
-            "noise -0.1 must be at least 0 and finite",
-        ),
-        (
-            lambda i: predictions.classified(i, np.eye(3)[:2], np.random.default_rng(0)),
-            "confusion of shape (2, 3) must be square",
-        ),
-        (
-            lambda i: predictions.classified(i, np.eye(3) / 2, np.random.default_rng(0)),
-            "confusion must have rows of probabilities that sum to 1",
-        ),
-        (
-            lambda i: predictions.add_predictions(i, "log-t:1", 0),
-            "samples 1 must be at least 2",
-        ),
-        (
-            lambda i: predictions.add_predictions(i, "exact:3", 0),
-            "predictions 'exact:3': exact takes no number",
-        ),
-        (
-            lambda i: predictions.add_predictions(i, "misjudged:0.3", 0),
-            "predictions misjudged need distributions before them, as in log-t+misjudged:0.3",
-        ),
-        (
-            lambda i: predictions.misjudged(i, -1, np.random.default_rng(0)),
-            "noise -1 must be at least 0 and finite",
-        ),
+        ("overlap:1", "x 1 must be at least 0 and below 1"),
+        ("buckets:0", "width 0 must be at least 1 token"),
+        ("noisy:1.5", "epsilon 1.5 must be between 0 and 1"),
+        ("one-bit:0", "threshold 0 must be at least 1 and below the memory"),
+        ("log-t:1", "samples 1 must be at least 2"),
+        ("exact:3", "predictions 'exact:3': exact takes no number"),
+        ("misjudged:0.3", "predictions misjudged need distributions before them, as in log-t+"),
     ],
 )
-def test_bad_parameters_are_named(predict, message):
+def test_bad_parameters_are_named(words, message):
     with pytest.raises(ValueError) as caught:
-        predict(of_outputs([7]))
-    assert str(caught.value) == message
+        add_predictions(of_outputs([7]), words, 0)
+    assert str(caught.value).startswith(message)
+
+
+def test_bad_confusions_and_ranges_are_named():
+    instance, rng = of_outputs([7]), np.random.default_rng(0)
+    for predict in (predictions.gaussian, predictions.ranked, predictions.misjudged):
+        with pytest.raises(ValueError, match=r"(sigma|noise) -0.1 must be at least 0 and finite"):
+            predict(instance, -0.1, rng)
+    with pytest.raises(ValueError, match=r"x -0.1 must be at least 0 and below 1"):
+        predictions.overlapping(instance, -0.1)
+    with pytest.raises(ValueError, match="floor 9 must be at least 1 and at most ceiling 8"):
+        predictions.gaussian(instance, 1, rng, floor=9, ceiling=8)
+    with pytest.raises(ValueError, match=r"confusion of shape \(2, 3\) must be square"):
+        predictions.classified(instance, np.eye(3)[:2], rng)
+    with pytest.raises(ValueError, match="confusion must have rows of probabilities that sum to 1"):
+        predictions.classified(instance, np.eye(3) / 2, rng)
 
 
 def test_predictions_joined_by_a_plus_are_added_one_after_the_other():
@@ -273,9 +231,7 @@ def errors(instance: Instance, words: str) -> np.ndarray:
         equal |= {name: np.full(len(instance), int(np.median(c))) for name, c in laws.items()}
         equal["predicted"] = outputs
     flat = instance.replace(memory=10**6, output=outputs, **equal)
-    found = add_predictions(flat, words, SEED).predicted
-    assert found is not None
-    return found
+    return add_predictions(flat, words, SEED).predicted
 
 
 def largest_correlation(instance: Instance, noise: np.ndarray) -> float:
@@ -297,13 +253,3 @@ def test_errors_of_every_prediction_are_independent_of_the_requests(kind):
         noise = errors(instance, words)
         assert noise.min() < noise.max()
         assert largest_correlation(instance, noise) < SIGMAS, words
-
-
-@pytest.mark.parametrize("kind", ["lmsys", "heavy-tail", "two-point", "geometric"])
-def test_a_stream_that_is_shared_with_the_workload_is_caught(kind, monkeypatch):
-    """Predictions that begin where the workload began, as they did in earlier versions."""
-    shared = lambda seed, purpose, *which: stream(seed, "instance")  # noqa: E731
-    monkeypatch.setattr(predictions, "stream", shared)
-    instance = drawn(kind)
-    caught = [w for w in NOISES if largest_correlation(instance, errors(instance, w)) > SIGMAS]
-    assert {"noisy:0.5", "classified:0.65"} <= set(caught)

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 
 from ratiolab.cli import main
 from ratiolab.model import Instance, Schedule, read_instance, violations, write_instance
-from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA3_8B_A100
-from ratiolab.online.metrics import summary
-from ratiolab.ratio.clock_bound import clock_lower_bound
 from ratiolab.workloads.blocks import in_blocks
 from ratiolab.workloads.traces import Trace, instance_from_trace
 
@@ -35,19 +32,6 @@ def test_the_same_trace_has_the_same_seconds_whatever_its_rounds(speed):
     late = seconds - TRACE.seconds
     assert (late >= -1e-6).all()
     assert (late <= 1 / speed + 1e-6).all()
-
-
-def test_latencies_and_bounds_in_seconds_do_not_depend_on_the_rounds_of_the_trace():
-    found = []
-    for speed in SPEEDS[1:]:
-        instance = instance_from_trace(TRACE, memory=4000, rounds_per_second=speed)
-        run = simulate(instance, make("fcfs"), clock=LLAMA3_8B_A100)
-        bound = clock_lower_bound(instance, LLAMA3_8B_A100)
-        found.append((summary(run)["mean_latency"], bound / len(instance)))
-    for latency, bound in found[:-1]:  # a request may wait a tick longer, 50 ms at most
-        assert latency == pytest.approx(found[-1][0], abs=0.05)
-        assert bound == pytest.approx(found[-1][1], abs=0.05)
-    assert found[-1][0] > 0.5
 
 
 def test_rounds_without_a_length_are_refused_by_a_clock_and_the_line_says_how_to_mend_it(
@@ -123,18 +107,6 @@ def test_a_feasible_schedule_in_blocks_is_feasible_in_tokens_and_in_paged_blocks
     early = block * coarse.completion - fine.completion
     assert ((early >= 0) & (early < block)).all()
     assert fine.total_latency <= block * coarse.total_latency + len(tokens) * (block - 1)
-
-
-@given(tokens_and_block())
-def test_predictions_are_rounded_with_the_outputs_and_stay_around_them(case):
-    tokens, block = case
-    predicted = tokens.replace(
-        lower=(tokens.output + 1) // 2, upper=tokens.output + 3, predicted=tokens.output + 1
-    )
-    rounded = in_blocks(predicted, block)
-    assert (rounded.lower <= rounded.output).all()
-    assert (rounded.output <= rounded.upper).all()
-    assert rounded.predicted.tolist() == [ceil((o + 1) / block) for o in tokens.output.tolist()]
 
 
 def test_a_request_that_no_longer_fits_is_named():
