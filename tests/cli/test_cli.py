@@ -59,32 +59,6 @@ def test_simulate_keeps_tokens_when_asked(capsys, tmp_path):
     assert err.strip().endswith("preemption 'kill' must be one of restart, recompute, swap, pause")
 
 
-def test_simulate_by_a_clock(capsys, ec1, tmp_path):
-    arguments = ("simulate", ec1, "--policy", "fcfs", "--runs", "2", "--clock")
-    rounds = run_json(capsys, *arguments, "unit")["runs"][0]
-    timed = run_json(capsys, *arguments, "llama2-70b-2xa100")["runs"][0]
-    assert (rounds["unit"], timed["unit"]) == ("rounds", "seconds")
-    assert rounds["figures"]["total_latency"] == rounds["tel"] == timed["tel"]
-    assert timed["figures"]["total_latency"] < rounds["tel"]
-    profile = tmp_path / "profile.csv"
-    rows = [[1 + 2 * a + 3 * b + c, a, b, c] for a, b, c in ((0, 0, 0), (5, 0, 0), (0, 1, 9))]
-    rows += [[1 + 2 * a + 3 * b + c, a, b, c] for a, b, c in ((3, 2, 5), (4, 7, 1))]
-    lines = [
-        "seconds,prefill_tokens,decoding_requests,kv_tokens",
-        *(",".join(map(str, r)) for r in rows),
-    ]
-    profile.write_text("\n".join(lines))
-    fitted = run_json(capsys, *arguments, str(profile))["runs"][0]
-    assert fitted["figures"]["total_latency"] > rounds["tel"]
-    code, out, _ = run(capsys, *arguments, "llama2-70b-2xa100")
-    assert code == 0
-    assert "times of requests, seconds" in out
-    code, _, err = run(capsys, *arguments, "fast")
-    assert code == 2
-    assert "clock 'fast' must be unit, llama2-70b-2xa100, " in err
-    assert "or a profile FILE.csv" in err
-
-
 def test_compare_prints_ratios_and_draws(capsys, ec1, tmp_path):
     picture = tmp_path / "p.png"
     data = run_json(capsys, "compare", ec1, "--runs", "2", "--plot", str(picture))
@@ -167,40 +141,6 @@ def test_claims_as_table_data_and_page(capsys, tmp_path):
     proof = run_json(capsys, "claims", "--proof", "ours/mc-sf-constant")
     assert proof["place"] == "ratiolab/papers/ours/proofs/mc_sf_constant.md"
     assert proof["text"] in run(capsys, "claims", "--proof", "ours/mc-sf-constant")[1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("solve", "nowhere.json"), "nowhere.json: No such file"),
-        (("solve", "."), "is a directory"),
-        (("solve", "EC1", "--backend", "cplex"), "backend 'cplex' must be"),
-        (("solve", "EC1", "--memory", "3"), "request 2: prompt+output 4 exceeds memory 3"),
-        (("simulate", "EC1", "--policy", "no"), "policy 'no' is unknown"),
-        (("simulate", "EC1", "--policy", "sjf"), "has no column 'predicted'"),
-        (("simulate", "EC1", "--policy", "a-min", "--param", "ties"), "must be name=value"),
-        (("simulate", "EC1", "--policy", "a-min", "--param", "tie=x"), "'tie' is unknown"),
-        (("simulate", "EC1", "--policy", "a-min", "--param", "ties=x"), "must be one of random"),
-        (("compare", "EC1", "--show", "nobody"), "--show 'nobody' is not among"),
-        (("compare", "EC1", "--plot", "x.docx"), "pictures can be"),
-        (("generate", "no-kind"), "kind 'no-kind' is unknown"),
-        (("generate", "uniform", "--set", "n=x"), "must be an integer"),
-        (("trace", "EC1", "--memory", "9"), "no known layout has its columns"),
-        (("bound", "no-bound"), "bound 'no-bound' is unknown"),
-        (("rayleigh", "--upper", "0"), "Invalid value for '--upper'"),
-        (("claims", "--id", "x/y"), "claim 'x/y' is unknown"),
-        (("claims", "--recheck", "chen2025/example-1"), "has no witness"),
-        (("claims", "--proof", "chen2025/example-1"), "points to no proof"),
-        (("check", "EC1"), "format 'ratiolab-instance/1' must be 'ratiolab-baseline/1'"),
-        (("frobnicate",), "No such command"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(capsys, ec1, arguments, message):
-    code, out, err = run(capsys, *(ec1 if word == "EC1" else word for word in arguments))
-    assert code == 2
-    assert message in err
-    assert out == ""
-    assert "Traceback" not in err
 
 
 def test_a_policy_that_breaks_a_rule_is_exit_code_1(capsys, ec1, monkeypatch):

@@ -185,31 +185,6 @@ def test_simulate_tells_the_weight_in_time_of_a_fleet_and_its_bound(capsys, big)
     assert (code, "evaluate --slo" in err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("simulate", "--policy", "fcfs"),
-        ("compare", "--policies", "fcfs,svf", "--runs", "2", "--time-limit", "inf"),
-        ("evaluate", "--clock", "unit", "--policies", "fcfs", "--runs", "1"),
-    ],
-)
-def test_one_replica_takes_the_path_of_an_instance(capsys, big, command):
-    name, *options = command
-    without = run(capsys, name, big, *options, "--json")
-    with_one = run(capsys, name, big, *options, "--json", "--replicas", 1)
-
-    def stable(answer):
-        code, out, err = answer
-        data = json.loads(out)
-        if "optimum" in data and isinstance(data["optimum"], dict):
-            data["optimum"] = {
-                k: v for k, v in data["optimum"].items() if "sec" not in k and k != "stages"
-            }
-        return code, data, err
-
-    assert stable(without) == stable(with_one)
-
-
 @pytest.mark.parametrize("replicas", [(), ("--replicas", 2)], ids=["one", "two"])
 def test_a_proof_of_unavoidable_misses_is_about_what_trace_cuts_from_the_log(
     capsys, tmp_path, replicas

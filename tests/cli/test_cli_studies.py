@@ -49,25 +49,6 @@ def test_a_study_writes_its_tables_and_says_where(capsys, file):
     assert json.loads(out).items() >= told.items()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("study none.toml", "none.toml: No such file"),
-        ("study mine.toml --executor joblib", "must be local, dask or dask=ADDRESS"),
-        ("study mine.toml --executor dask=", "must be local, dask or dask=ADDRESS"),
-        ("study mine.toml --executor local=3", "must be local, dask or dask=ADDRESS"),
-        ("study mine.toml --scheduler tcp://x:1", "--scheduler ADDRESS needs --executor dask"),
-        ("reproduce chen2025 --executor slurm", "must be local, dask or dask=ADDRESS"),
-        ("study mine.toml --workers 0", "workers 0 must be at least 1, or -1 for all cores"),
-        ("reproduce none", "experiment 'none' is unknown; did you mean"),
-    ],
-)
-def test_mistakes_are_one_line_and_exit_code_2(capsys, file, arguments, message):
-    code, out, err = run(capsys, *arguments.split())
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
-
-
 def test_reproduce_without_a_name_lists_the_experiments(capsys):
     code, out, _ = run(capsys, "reproduce", "--json")
     assert code == 0
@@ -77,13 +58,3 @@ def test_reproduce_without_a_name_lists_the_experiments(capsys):
     code, out, _ = run(capsys, "reproduce")
     assert code == 0
     assert "chen2025" in out
-
-
-def test_ctrl_c_says_what_is_kept(capsys, file, monkeypatch):
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("ratiolab.studies.run.compute", stop)
-    code, _, err = run(capsys, "study", file, "--workers", "1")
-    assert code == 130
-    assert "what is finished is kept in mine; run again to go on" in err

@@ -13,13 +13,7 @@ import pytest
 from command_line import TRACE, run
 from processes import PATIENCE, interrupted_after, tell_when_a_worker_has_made
 
-from ratiolab.model import (
-    Instance,
-    Schedule,
-    read_instance,
-    violations,
-    write_instance,
-)
+from ratiolab.model import Instance, Schedule, read_instance, violations, write_instance
 
 
 @pytest.mark.skipif(os.name == "nt", reason="process groups")

@@ -11,6 +11,14 @@ from processes import PATIENCE
 
 from ratiolab.model import Instance, read_instance, write_instance
 
+STUDY = """
+[study]
+name = "mine"
+[[workload]]
+kind = "uniform"
+[[policy]]
+key = "a-min"
+"""
 RESULTS = Path(__file__).parents[2] / "results"
 
 
@@ -19,27 +27,18 @@ RESULTS = Path(__file__).parents[2] / "results"
     [
         ("compare ec1.json --runs 0", "Invalid value for '--runs'"),
         ("simulate ec1.json", "Missing option '--policy' (see `ratiolab simulate --help`)"),
-        ("solve ec1.json --seed 99999999999", "Invalid value for '--seed'"),
         ("solve ec1.json --time-limit nan", "Invalid value for '--time-limit'"),
         ("solve ec1.json --node-limit -1", "node_limit -1 must be at least 0"),
         ("compare ec1.json --policies mc-sf,,fcfs", "has an empty place between its commas"),
         ("compare ec1.json --policies fcfs,fcfs", "--policies names 'fcfs' twice"),
-        ("compare ec1.json --policies fcfs --show mc-sf", "--show 'mc-sf' is not among"),
         ("compare ec1.json --plot p.txt", "pictures can be png, svg, pdf, not 'txt'"),
         ("generate --set n=3", "need a KIND"),
-        ("generate --predict exact", "need a KIND"),
-        ("generate equal --predict noisy", "needs a number behind a colon"),
         ("generate uniform -o .", ".: Is a directory"),
         ("generate uniform --set rate=1e-9 --set n=9", "beyond round 1000000000"),
-        ("trace trace.csv --memory 99 --arrivals poisson", "need a rate"),
-        ("trace trace.csv --memory 99 --arrivals poisson --rate 0", "must be positive"),
         ("trace trace.csv --memory 99 --predict overlap", "needs a number behind a colon"),
         ("trace trace.csv --memory 99 --predict noisy:nan", "needs a number behind a colon"),
         ("trace trace.csv --memory 99 --predict buckets:1.5", "needs a whole number"),
-        ("trace trace.csv --memory 99 --predict exact:3", "exact takes no number"),
-        ("rayleigh --upper 9999999999", "Invalid value for '--upper'"),
         ("check trace.csv", "trace.csv: line 1: is not JSON"),
-        ("check nowhere.json", "nowhere.json: No such file or directory"),
         ("solve ec1.json --schedule .", ".: is a directory, not a file"),
         ("solve ec1.json --certificate .", ".: is a directory, not a file"),
         ("compare ec1.json --plot .", ".: is a directory, not a file"),
@@ -48,25 +47,72 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("records page", "ratiolab: results/records.csv: No such file or directory"),
         ("reproduce chen2025 --redraw", "ratiolab: results/chen2025.csv: No such file"),
         ("reproduce chen2025 --redraw --out ec1.json", "ec1.json/chen2025.csv: Not a directory"),
-        ("reproduce chen2025 --extend", "ratiolab: results/chen2025.csv: No such file"),
         ("reproduce chen2025 --extend --redraw", "--redraw runs nothing and --extend what is"),
-        (
-            "solve ec1.json --objective good",
-            "must be total, weighted or goodput",
-        ),
+        ("solve ec1.json --objective good", "must be total, weighted or goodput"),
+        ("solve nowhere.json", "nowhere.json: No such file"),
+        ("solve .", "is a directory"),
+        ("solve ec1.json --backend cplex", "backend 'cplex' must be"),
+        ("simulate ec1.json --policy sjf", "has no column 'predicted'"),
+        ("simulate ec1.json --policy a-min --param ties", "must be name=value"),
+        ("simulate ec1.json --policy a-min --param tie=x", "'tie' is unknown"),
+        ("simulate ec1.json --policy a-min --param ties=x", "must be one of random"),
+        ("compare ec1.json --show nobody", "--show 'nobody' is not among"),
+        ("claims --recheck chen2025/example-1", "has no witness"),
+        ("claims --proof chen2025/example-1", "points to no proof"),
+        ("check ec1.json", "format 'ratiolab-instance/1' must be 'ratiolab-baseline/1'"),
+        ("frobnicate", "No such command"),
+        ("study none.toml", "none.toml: No such file"),
+        ("study mine.toml --executor joblib", "must be local, dask or dask=ADDRESS"),
+        ("study mine.toml --scheduler tcp://x:1", "--scheduler ADDRESS needs --executor dask"),
+        ("study mine.toml --workers 0", "workers 0 must be at least 1, or -1 for all cores"),
         ("solve trace.csv --memory 99", "is it a request log? `ratiolab trace` cuts"),
         ("claims --page . ours/router-jsq", ".: is a directory, not a file"),
         ("simulate ec1.json --policy svf --replicas 2 --router jsq,p2c", "simulate runs one"),
         ("simulate ec1.json --policy svf --replicas 2 --router svf", "router 'svf' is a policy"),
         ("compare ec1.json --slo ttft=1,ttft=2", "slo 'ttft=1,ttft=2' names 'ttft' twice"),
-        ("reproduce chen2024 --redraw", "experiment 'chen2024' is unknown; did you mean chen2025"),
+        ("attack --policy mc-sf --time-limit 0", "the budget is too small"),
+        ("attack --policy mc-sf --requests 61", "requests 61 must be between 2 and 60"),
+        ("attack --policy mc-sf --memory 1", "memory 1 must be between twice the headroom, 2"),
+        ("attack --policy mc-sf --prompts odd", "prompts 'odd' must be one of equal, any"),
+        ("attack --policy mc-sf --start trace.csv", "trace.csv: arrival is missing"),
+        (
+            "attack --policy mc-sf --start ec1.json --requests 3",
+            "--start ec1.json: 4 requests must be between 2 and 3",
+        ),
+        (
+            "attack --policy mc-sf --start ec1.json --headroom 2",
+            "--start ec1.json: memory 7 must be at least 2 times the largest request, 5",
+        ),
+        ("attack --policy mc-sf --start odd.json", "prompts must be equal"),
+        ("attack --policy mc-sf --start odd.json --prompts any", "must arrive at round 0"),
+        ("attack --policy mc-sf --start odd.json --memory 8", "memory 9 must be between 1 and 8"),
+        (
+            "attack --policy volume-restart --param base=nan",
+            "base nan must be above 1 and at most 1e9, a finite number",
+        ),
+        ("attack --policy mc-sf --limit --plot p.png", "--limit searches for a family"),
+        ("attack --policy own.py:Mine", "there is no file own.py"),
+        ("game --requests 17", "requests 17 must be between 1 and 16"),
+        ("game --memory 4", "memory 4 must be at least prompt + upper, 5"),
+        ("game --multiset 1,x", "--multiset '1,x' must be integers with commas between them"),
+        ("game --check ec1.json", "format 'ratiolab-instance/1' must be 'ratiolab-game/1'"),
+        ("games --page .", ".: is a directory, not a file"),
+        ("design", "design needs a file, or both --lower and --upper"),
+        ("design --lower 5 --upper 2", "--upper 2 must be at least --lower 5"),
+        ("ranges --most 1e9", "most 1e+09 must be between 1 and 1e+08"),
+        ("worst-cases --only mcsf", "--only 'mcsf' is unknown; did you mean mc-sf?"),
+        ("worst-cases --instances nowhere", "--instances nowhere: has no instance"),
     ],
 )
-def test_every_mistake_gets_one_line(capsys, folder, words, message):
+def test_every_mistake_gets_one_line_and_writes_nothing(capsys, folder, words, message):
+    write_instance(Instance("odd", 9, [0, 1], [1, 2], [2, 1]), folder / "odd.json")
+    (folder / "mine.toml").write_text(STUDY)
+    before = set(folder.iterdir())
     code, out, err = run(capsys, words)
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) == 1
+    assert set(folder.iterdir()) == before
 
 
 @pytest.mark.parametrize(
@@ -98,15 +144,16 @@ def test_a_table_that_is_not_an_experiment_is_not_redrawn(capsys, folder, text, 
     ("entry", "message"),
     [
         ({"kind": ["x"]}, "kind ['x'] must be one of ratio, ratio-at-most, bound"),
-        ({"kind": "rayleigh", "upper": "x"}, "upper 'x' must be an integer"),
         ({"kind": "rayleigh", "upper": True}, "upper True must be an integer"),
         ({"kind": "rayleigh", "upper": 2, "tolerance": "x"}, "tolerance 'x' must be a number"),
         ({"kind": "rayleigh", "upper": 2, "tolerance": -1}, "tolerance -1 must be at least 0"),
         ({"kind": "rayleigh", "upper": 2, "tolerance": 1e9}, "must be at most 0.1"),
         ({"kind": "verdict", "claim": "\x1b[2J"}, "claim '\\x1b[2J' must be one line of"),
-        ({"kind": "verdict", "claim": "x", "value": "a\rb"}, "value 'a\\rb' must be one line of"),
-        ({"kind": "ratio", "instance": 5, "policy": "fcfs"}, "instance 5 must be a string"),
         ({"kind": "ratio", "policy": "fcfs"}, "instance is missing"),
+        ({"kind": "rayleigh", "upper": 10**12}, "upper 1000000000000 must be"),
+        ({"kind": "ratio", "instance": "a", "policy": "fcfs", "runs": 0}, "runs 0 must be"),
+        ({"kind": "ratio", "instance": "a", "policy": "fcfs", "runs": 10**9}, "runs 1000000000"),
+        ({"kind": "ratio", "instance": "a", "policy": "fcfs", "seed": -1}, "seed -1 must be"),
         ({"kind": "verdict", "claim": "x", "seed": 1}, "unknown key 'seed'; known are"),
     ],
 )
@@ -171,59 +218,6 @@ def test_a_picture_of_a_billion_rounds_is_refused_in_words(capsys, folder):
 def test_an_instance_is_read_under_whatever_name_it_was_written(capsys, folder):
     assert run(capsys, "generate equal --set n=3 -o no-ending")[0] == 0
     assert len(read_instance(folder / "no-ending")) == 3
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("attack --policy mc-sf --time-limit nan", "Invalid value for '--time-limit'"),
-        ("attack --policy mc-sf --time-limit 0", "the budget is too small"),
-        ("attack --policy mc-sf --requests 61", "requests 61 must be between 2 and 60"),
-        ("attack --policy mc-sf --memory 1", "memory 1 must be between twice the headroom, 2"),
-        ("attack --policy mc-sf --prompts odd", "prompts 'odd' must be one of equal, any"),
-        ("attack --policy mc-sf --start nowhere.json", "nowhere.json: No such file"),
-        ("attack --policy mc-sf --start trace.csv", "trace.csv: arrival is missing"),
-        (
-            "attack --policy mc-sf --start ec1.json --requests 3",
-            "--start ec1.json: 4 requests must be between 2 and 3",
-        ),
-        (
-            "attack --policy mc-sf --start ec1.json --headroom 2",
-            "--start ec1.json: memory 7 must be at least 2 times the largest request, 5",
-        ),
-        ("attack --policy mc-sf --start odd.json", "prompts must be equal"),
-        ("attack --policy mc-sf --start odd.json --prompts any", "must arrive at round 0"),
-        ("attack --policy mc-sf --start odd.json --memory 8", "memory 9 must be between 1 and 8"),
-        (
-            "attack --policy volume-restart --param base=nan",
-            "base nan must be above 1 and at most 1e9, a finite number",
-        ),
-        ("attack --policy mc-sf --limit --plot p.png", "--limit searches for a family"),
-        ("attack --policy own.py:Mine", "there is no file own.py"),
-        ("game --requests 17", "requests 17 must be between 1 and 16"),
-        ("game --memory 4", "memory 4 must be at least prompt + upper, 5"),
-        ("game --multiset 1,x", "--multiset '1,x' must be integers with commas between them"),
-        ("game --check ec1.json", "format 'ratiolab-instance/1' must be 'ratiolab-game/1'"),
-        ("games --page .", ".: is a directory, not a file"),
-        ("design", "design needs a file, or both --lower and --upper"),
-        ("design --lower 5 --upper 2", "--upper 2 must be at least --lower 5"),
-        ("design ec1.json --memory 4", "ec1.json: request 3: prompt+output 5 exceeds memory 4"),
-        ("design --lower 1 --upper 3 --gap nan", "Invalid value for '--gap'"),
-        ("ranges --most nan", "Invalid value for '--most'"),
-        ("ranges --most inf", "most inf must be between 1 and 1e+08"),
-        ("ranges --most 1e9", "most 1e+09 must be between 1 and 1e+08"),
-        ("worst-cases --only mcsf", "--only 'mcsf' is unknown; did you mean mc-sf?"),
-        ("worst-cases --instances nowhere", "--instances nowhere: has no instance"),
-    ],
-)
-def test_every_mistake_gets_one_line_and_writes_nothing(capsys, folder, words, message):
-    write_instance(Instance("odd", 9, [0, 1], [1, 2], [2, 1]), folder / "odd.json")
-    before = set(folder.iterdir())
-    code, out, err = run(capsys, words)
-    assert (code, out) == (2, "")
-    assert message in err
-    assert len(err.splitlines()) == 1
-    assert set(folder.iterdir()) == before
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ ROOT = typer.main.get_command(app)
 
 def test_the_help_shows_each_command_once_under_its_heading():
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"}).output
-    commands = ROOT.commands  # type: ignore[attr-defined]
+    commands = ROOT.commands
     visible = {name for name, command in commands.items() if not command.hidden}
     assert visible == {name for names in GROUPS.values() for name in names}
     assert [shown.index(f" {heading} ") for heading in GROUPS] == sorted(
@@ -107,7 +107,7 @@ def test_the_help_shows_each_command_once_under_its_heading():
 
 
 def test_a_rarely_used_command_keeps_its_old_name_as_an_alias():
-    lab = ROOT.commands["lab"].commands  # type: ignore[attr-defined]
+    lab = ROOT.commands["lab"].commands
     assert set(lab) == set(LAB)
     arguments = ["rayleigh", "--upper", "2", "--json"]
     runs = [CliRunner().invoke(app, [*place, *arguments]) for place in ([], ["lab"])]
