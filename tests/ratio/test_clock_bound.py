@@ -5,9 +5,11 @@ from itertools import count, product
 
 import numpy as np
 import pytest
+from batches import least_picoseconds
 
 from ratiolab.hindsight import solve
 from ratiolab.model import Instance
+from ratiolab.model.instance import PICOSECONDS
 from ratiolab.online import make, simulate
 from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
 from ratiolab.online.metrics import per_request
@@ -92,36 +94,13 @@ def test_no_engine_with_chunks_is_below_the_bounds(clock, n, longest):
     assert tightest > 0.6, "and it says something"
 
 
-def _small(rng: np.random.Generator, n: int) -> Instance:
-    prompt = rng.integers(0, 4, n)
-    return Instance("small", 8, np.zeros(n, int), prompt, rng.integers(1, 9 - prompt))
-
-
-def _seconds(instance: Instance, clock: BatchTime, starts: tuple[int, ...]) -> float | None:
-    """Total latency when requests start in these batches; None when memory overflows."""
-    stops = [start + output for start, output in zip(starts, instance.output, strict=True)]
-    now, total = 0.0, 0.0
-    for batch in range(max(stops)):
-        inside = [i for i in range(len(starts)) if starts[i] <= batch < stops[i]]
-        held = [instance.prompt[i] + batch - starts[i] for i in inside]
-        if sum(held) + len(inside) > instance.memory:
-            return None
-        new = [h for i, h in zip(inside, held, strict=True) if starts[i] == batch]
-        old = [h for i, h in zip(inside, held, strict=True) if starts[i] < batch]
-        now += clock.fixed + clock.prefill * sum(new) + clock.decode * len(old)
-        now += clock.kv * sum(old)
-        total += now * sum(stop == batch + 1 for stop in stops)
-    return total
-
-
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_no_schedule_is_below_the_bound(clock):
     rng = np.random.default_rng(1)
     tightest = 0.0
     for _ in range(12):
-        instance = _small(rng, 3)
-        ways = (_seconds(instance, clock, s) for s in product(range(10), repeat=3))
-        best = min(seconds for seconds in ways if seconds is not None)
+        instance = small(rng, 3, 4)
+        best = least_picoseconds(instance, clock, evictions=False) / PICOSECONDS
         tightest = max(tightest, clock_lower_bound(instance, clock) / best)
     assert 0.8 < tightest <= 1 + 1e-9  # and it says something
 

@@ -76,7 +76,7 @@ def test_foresight_is_caught(monkeypatch):
 
     def smuggle(instance: Instance, *rest: object, **named: object) -> object:
         SMUGGLED[:] = instance.output.tolist()
-        return genuine(instance, *rest, **named)  # type: ignore[arg-type]
+        return genuine(instance, *rest, **named)
 
     monkeypatch.setattr(ratiolab.testing, "simulate", smuggle)
     with pytest.raises(AssertionError, match="non-anticipation"):

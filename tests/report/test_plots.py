@@ -12,12 +12,7 @@ from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
 from ratiolab.report.plots import picture, save
 from ratiolab.report.plots.canvas import FORMATS, save_all
-from ratiolab.report.plots.experiments import (
-    dots,
-    grouped_bars,
-    lines,
-    panels,
-)
+from ratiolab.report.plots.experiments import dots, grouped_bars, lines, panels
 from ratiolab.report.plots.schedules import FEW, LOST, MANY
 from ratiolab.studies.frames import intervals
 from ratiolab.workloads.blocks import in_blocks
