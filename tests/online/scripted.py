@@ -3,12 +3,7 @@
 from collections.abc import Mapping
 
 from ratiolab.model import Instance
-from ratiolab.online import (
-    NEVER,
-    Decision,
-    Information,
-    Policy,
-)
+from ratiolab.online import NEVER, Decision, Information, Policy
 from ratiolab.online.refinement.classifier import Classifier
 
 

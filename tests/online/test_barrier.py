@@ -8,14 +8,7 @@ import pytest
 from scripted import SECRET, Scripted
 
 from ratiolab.model import Instance
-from ratiolab.online import (
-    NEVER,
-    Decision,
-    Information,
-    InformationError,
-    PolicyError,
-    simulate,
-)
+from ratiolab.online import NEVER, Decision, Information, InformationError, PolicyError, simulate
 
 PREDICTIONS = ("lower", "upper", "predicted", "location", "scale", "freedom")
 

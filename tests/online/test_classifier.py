@@ -7,13 +7,7 @@ import pytest
 from scripted import SECRET, Scripted
 
 from ratiolab.model import Instance
-from ratiolab.online import (
-    Decision,
-    Information,
-    InformationError,
-    make,
-    simulate,
-)
+from ratiolab.online import Decision, Information, InformationError, make, simulate
 from ratiolab.online.policies.trail import Refined
 from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.theory.laws.bin_filter import (

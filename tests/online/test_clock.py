@@ -9,10 +9,7 @@ from drawn import drawn, ended, word
 
 from ratiolab.model import Instance
 from ratiolab.online import make, simulate
-from ratiolab.online.clock import (
-    LLAMA2_70B_2XA100,
-    BatchTime,
-)
+from ratiolab.online.clock import LLAMA2_70B_2XA100, BatchTime
 
 CLOCKS = {
     "fixed": BatchTime(fixed=0.003, tick=0.001),
@@ -51,55 +48,6 @@ def test_jumps_of_the_clock_are_literal_batches(case, clock):
             simulation = simulate(drawn(seed), policy, preemption=preemption, clock=clock)
             assert ended(simulation) == expected, seed
             assert simulation.times == pytest.approx([float(t) for t in times], rel=1e-12)
-
-
-def recomputed(simulation, clock):
-    """Boundaries from the schedule alone: what each batch does, summed up."""
-    schedule, arrivals = simulation.schedule, simulation.arrivals
-    end, prompt = schedule.makespan, schedule.instance.prompt
-    work = {name: np.zeros(end, np.int64) for name in ("prefill", "decode", "kv", "moved")}
-    busy = np.zeros(end, bool)
-    columns = (schedule.request, schedule.start, schedule.stop, schedule.kept, schedule.completes)
-    for i, start, stop, kept, completes in zip(*columns, strict=True):
-        busy[start:stop] = True
-        swapped = schedule.preemption == "swap" and kept > 0
-        if swapped:
-            work["moved"][start] += prompt[i] + kept
-        else:
-            work["prefill"][start] += prompt[i] + kept
-        if schedule.preemption == "swap" and not completes:
-            work["moved"][stop] += prompt[i] + kept + stop - start
-        for t in range(start + (not swapped), stop):
-            work["decode"][t] += 1
-            work["kv"][t] += prompt[i] + kept + t - start
-    present = np.zeros(end, bool)
-    for arrival, completion in zip(schedule.instance.arrival, schedule.completion, strict=True):
-        present[arrival:completion] = True
-    seconds = (
-        clock.fixed
-        + clock.prefill * work["prefill"]
-        + clock.decode * work["decode"]
-        + clock.kv * work["kv"]
-        + clock.swap * work["moved"]
-    )
-    times = [arrivals.min()]
-    for t in range(end):
-        following = schedule.instance.arrival == t + 1
-        times.append(times[-1] + seconds[t] if present[t] else arrivals[following].min())
-    return times
-
-
-@pytest.mark.parametrize("preemption", ["restart", "recompute", "swap"])
-@pytest.mark.parametrize("clock", CLOCKS.values(), ids=CLOCKS)
-def test_boundaries_are_the_sums_over_what_the_schedule_does(clock, preemption):
-    for seed in range(30):
-        simulation = simulate(drawn(seed), make("fcfs"), preemption=preemption, clock=clock)
-        assert simulation.times == pytest.approx(recomputed(simulation, clock), rel=1e-9)
-        # each request is delivered at the first boundary at or after its time
-        delivered = simulation.schedule.instance.arrival
-        times = simulation.times * (1 + 1e-12)
-        assert (times[delivered] >= simulation.arrivals).all()
-        assert (simulation.times[delivered - 1] < simulation.arrivals)[delivered > 0].all()
 
 
 @pytest.mark.parametrize(

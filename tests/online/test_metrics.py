@@ -12,12 +12,7 @@ from drawn import drawn
 from ratiolab.model import Instance
 from ratiolab.online import Decision, Information, Policy, make, simulate
 from ratiolab.online.clock import BatchTime
-from ratiolab.online.metrics import (
-    intervals,
-    over_time,
-    per_request,
-    summary,
-)
+from ratiolab.online.metrics import intervals, over_time, per_request, summary
 
 TWO = Instance("two", 5, [0, 0], [1, 1], [3, 3])
 """Under fcfs both start at round 0; request 1 leaves at round 1 and returns at round 3."""
@@ -102,16 +97,6 @@ def test_averages_over_time_sum_to_the_figures_of_the_requests(clock, preemption
             assert frame["latency"].tolist() == schedule.latency.tolist()
             assert frame["ttft"].tolist() == schedule.ttft.tolist()
             assert figures["total_latency"] == simulation.total_latency
-
-
-def test_over_time_by_hand():
-    # Rounds 0 to 6 of TWO in three spans of two rounds.
-    time = over_time(simulate(TWO, make("fcfs")), bins=3)
-    assert time["begin"].tolist() == [0, 2, 4]
-    assert time["memory"].tolist() == [(4 + 3) / 2, (4 + 2) / 2, (3 + 4) / 2]
-    assert time["running"].tolist() == [1.5, 1, 1]
-    assert time["waiting"].tolist() == [0.5, 0.5, 0]
-    assert time["throughput"].tolist() == [1.5, 1, 1]
 
 
 def test_a_run_that_loops_has_no_times_and_still_its_evictions():

@@ -125,36 +125,6 @@ def played(instance, plan, **options):
     return simulate(instance, Scripted(plan, seen), preemption="pause", **options), seen
 
 
-def test_a_cache_stays_until_its_request_runs_on_and_nothing_is_prefilled_again():
-    # Request 0 stops at round 3 with three tokens and runs on at round 5: 2 + 3 tokens meanwhile.
-    one = Instance("one", 9, [0], [2], [5])
-    plan = {0: Decision([0]), 3: Decision([], [0]), 5: Decision([0])}
-    clock = BatchTime(1, 0.5, 0.25, 0.125, tick=1)
-    done, seen = played(one, plan, clock=clock)
-    assert with_releases(done.schedule) == [(0, 0, 3, 5), (0, 5, 7, 7)]
-    assert done.schedule.usage().tolist() == [0, 3, 4, 5, 5, 5, 6, 7]
-    assert (done.schedule.preemptions, done.schedule.evictions) == (1, 0)
-    assert done.schedule.prefilled.tolist() == [2, 0]
-    assert [seen[t][0] for t in range(7)] == [[], [], [], [], [0], [0], []]
-    # prefill 2; decode reading 3, 4; two rounds of nobody; decode reading 5, 6
-    reads = [1 + 0.25 + 0.125 * tokens for tokens in (3, 4)]
-    again = [1 + 0.25 + 0.125 * tokens for tokens in (5, 6)]
-    assert np.diff(done.times).tolist() == [2, *reads, 1, 1, *again]
-
-
-def test_a_cache_goes_in_the_last_round_in_which_others_can_still_go_on():
-    # Memory 9: request 0 holds 5 from round 3 on; request 1 (s = 1) grows from 2 at round 4 to 4
-    # at round 6, and a fifth token at round 7 takes 5 + 5 > 9: the cache goes at round 6.
-    two = Instance("two", 9, [0, 3], [2, 1], [5, 6])
-    plan = {0: Decision([0]), 3: Decision([1], [0]), 9: Decision([0])}
-    done, seen = played(two, plan)
-    assert with_releases(done.schedule) == [(0, 0, 3, 6), (1, 3, 9, 9), (0, 9, 11, 11)]
-    assert done.schedule.usage().tolist() == [0, 3, 4, 5, 7, 8, 9, 5, 6, 7, 6, 7]
-    assert (done.schedule.evictions, done.schedule.wasted_tokens) == (1, 3)
-    assert done.schedule.prefilled.tolist() == [2, 1, 2 + 3]
-    assert [seen[t][0] for t in (4, 5, 6, 7)] == [[0], [0], [0], []]
-
-
 @pytest.mark.parametrize(("drop", "gone"), [((), 1), ((1,), 1), ((0,), 0), ((2, 7, 0, 1), 0)])
 def test_who_gives_up_memory_first_is_named_or_was_paused_last(drop, gone):
     # Requests 0 and 1 hold 3 and 3 after two rounds each; request 2 asks for the memory of one.

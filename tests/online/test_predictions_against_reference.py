@@ -94,43 +94,6 @@ def test_trail_makes_every_run_of_the_literal_filter_in_fractions(parameters, se
     assert evictions > len(seeds) / 3
 
 
-@pytest.mark.parametrize(
-    ("key", "parameters", "changed"),
-    [
-        ("tie", {"batch": "1"}, {"beta": "0.1"}),  # beta that does not adapt
-        ("tie", {"batch": "1"}, {"batch": "1", "gamma": "1"}),  # no decay
-        ("tie", {"beta": "2", "gamma": "1"}, {"beta": "0", "gamma": "1"}),  # no tail
-        ("tie", {"batch": "2", "limited": "true"}, {"batch": "2"}),  # no limit
-        ("tie", {"batch": "1", "beta_from": "arrival"}, {"batch": "1"}),
-        ("tie", {"beta": "2", "tail_tokens": "3"}, {"beta": "2"}),
-        (
-            "tie",
-            {"beta": "2", "max_tokens": "8"},
-            {"beta": "2", "max_tokens": "8", "capped": "log-t"},
-        ),
-        ("sept", {"max_tokens": "5"}, {}),  # another cap
-        ("gba", {"base": "2"}, {"base": "3"}),
-        ("sprpt", {"c": "1"}, {"c": "0.3"}),  # preemption that ends earlier
-        ("trail", SMALL, {**SMALL, "propagation": "printed"}),
-        ("trail", SMALL, {**SMALL, "spread": "0.25"}),  # another confusion
-        ("trail", SMALL, {**SMALL, "batch": "2"}),
-        ("trail", {**SMALL, "spread": "0.5"}, {**SMALL, "spread": "0.5", "correlation": "0.9"}),
-        ("trail", {**SMALL, "spread": "0.5"}, {**SMALL, "spread": "0.5", "changes": "0.2"}),
-    ],
-)
-def test_one_changed_rule_is_noticed(key, parameters, changed):
-    policy = make(key, parameters)
-    rule = (reference if key == "sprpt" else reference_predictions).rule_of(key, **changed)
-    runs = (
-        (
-            ended(simulate(drawn(seed), policy)),
-            reference.serve(drawn(seed), rule, 400, policy.preemption),
-        )
-        for seed in range(120)
-    )
-    assert any(found != expected for found, (expected, _) in runs)
-
-
 KEYS = ("edf", "least-slack", "density")
 CASES = [(key, {"lengths": lengths}) for key in KEYS for lengths in ("true", "upper")]
 

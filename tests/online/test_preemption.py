@@ -1,7 +1,6 @@
 """Tokens that survive an eviction: literal rounds, hand-made schedules, and what is refused."""
 
-from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from drawn import MANY, drawn, ended, in_two, word
 
 from ratiolab.model import violations
 from ratiolab.model.eviction import EVICTIONS, Preemption
-from ratiolab.online import Decision, Information, Policy, make, simulate
+from ratiolab.online import make, simulate
 
 KEEPING = [name for name, each in EVICTIONS.items() if each.keeps_tokens and not each.stays]
 CASES = [
@@ -87,30 +86,6 @@ def test_a_preemptive_policy_makes_every_run_of_the_literal_one(case, seeds):
         assert violations(simulation.schedule) == []
         resumed += simulation.schedule.evictions > 0
     assert resumed > len(seeds) / 5
-
-
-@dataclass(frozen=True)
-class Script(Policy):
-    """Round to (evicted, admitted); reads what was kept whenever it is asked."""
-
-    plan: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
-    name: ClassVar[str] = "script"
-    information: ClassVar[Information] = Information.NOTHING
-
-    def start(self, setting, rng):
-        seen = SEEN[self] = []
-
-        def decide(view):
-            seen.append((view.now, dict(view.generated)))
-            for round_, evict, admit in self.plan:
-                if round_ == view.now:
-                    return Decision(admit, evict)
-            return Decision()
-
-        return decide
-
-
-SEEN: dict[Script, list[tuple[int, dict[int, int]]]] = {}
 
 
 @pytest.mark.parametrize("key", ["a-min", "a-ell", "a-switch", "gsa", "kill-restart"])

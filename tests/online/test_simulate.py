@@ -18,7 +18,6 @@ from ratiolab.online.policies.a_ell import prefers_a_ell
 from ratiolab.online.policies.gsa import GSA
 from ratiolab.online.policies.kill_restart import KillRestart, whole_caps
 from ratiolab.online.policies.sorted_f import exact_batch
-from ratiolab.testing import assert_lawful
 from ratiolab.theory.laws.distributions import from_weights, two_point, uniform
 from ratiolab.theory.limits import kill_restart as theory
 from ratiolab.theory.rayleigh import amin
@@ -31,19 +30,6 @@ def runs_of(instance, key, **parameters):
 
 def latency(instance, key, **parameters):
     return simulate(instance, make(key, parameters)).total_latency
-
-
-def test_chen_example_1_hindsight_takes_5_rounds_and_a_max_9():
-    instance = Instance("example 1", 10, [0] * 5, [1] * 5, [1] * 5, lower=[1] * 5, upper=[4] * 5)
-    assert latency(instance, "h-sf") == 1 + 1 + 1 + 1 + 1
-    assert latency(instance, "a-max") == 1 + 1 + 2 + 2 + 3
-
-
-@pytest.mark.parametrize("key", ["h-sf", "mc-sf", "mc-benchmark"])
-def test_chen_example_ec_1_starts_three_at_once_and_the_last_at_round_2(key):
-    instance = Instance("example EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
-    assert runs_of(instance, key) == [(0, 0, 1), (1, 0, 2), (2, 0, 3), (3, 2, 6)]
-    assert latency(instance, key) == 12
 
 
 def test_predictions_that_are_too_short_clear_everybody_for_ever():
@@ -148,32 +134,6 @@ def test_the_exact_batch_is_the_best_of_all_that_fit_and_the_greedy_one_sometime
     assert 0 < worse < 30
 
 
-def test_sorted_f_is_far_ahead_of_shortest_first_when_short_outputs_have_wide_prompts():
-    """k wide requests of one token each, and then k narrow ones of two, which fit together.
-
-    Shortest first ends the wide ones at 1..k and the narrow ones at k + 2: k(k+1)/2 + k(k+2).
-    Sorted-F ends the narrow ones at 2 and the wide ones at 3..k+2: 2k + k(k+1)/2 + 2k.
-    """
-    k = 40
-    instance = Instance("wide", 2 * k, [0] * 2 * k, [2 * k - 1] * k + [0] * k, [1] * k + [2] * k)
-    shortest = simulate(instance, make("mc-sf")).total_latency
-    by_f = simulate(instance, make("sorted-f")).total_latency
-    assert (shortest, by_f) == (k * (k + 1) // 2 + k * (k + 2), k * (k + 1) // 2 + 4 * k)
-    assert Fraction(shortest, by_f) > 2
-    assert simulate(instance, make("svf")).total_latency == by_f
-
-
-def test_a_run_lasts_the_slice_of_its_phase_unless_it_ends():
-    for seed in range(100):
-        instance = drawn(seed)
-        runs = list(simulate(instance, GSA()).schedule.runs)
-        for i in range(len(instance)):
-            most = instance.memory - int(instance.prompt[i])
-            lasted = [run.stop - run.start for run in runs if run.request == i]
-            slices = [min(2**k, most) for k in range(len(lasted))]
-            assert lasted == [*slices[:-1], int(instance.output[i])]
-
-
 @pytest.mark.parametrize("base", [1.0, float("nan"), float("inf")])
 def test_a_base_that_does_not_grow_is_refused(base):
     with pytest.raises(ValueError, match="base"):
@@ -237,20 +197,6 @@ def test_its_latency_approaches_the_numerator_of_lemma_2(lengths, prompt, printe
     assert abs(mean(found) - expected) < 6.87 * stdev(found) / 6**0.5 + 0.01 * expected
     printed = scaled(make("a-min"), 0)
     assert (printed > 1.1 * expected) if printed_is_above else (printed < 0.9 * expected)
-
-
-VARIANTS = [
-    KillRestart(base, offset, places)
-    for base in (1.2, 2.25)
-    for offset in ("random", "none")
-    for places in ("refill", "batches")
-]
-
-
-@pytest.mark.parametrize("policy", VARIANTS, ids=str)
-def test_it_obeys_the_laws_of_a_policy(policy):
-    for seed in range(25):
-        assert_lawful(policy, drawn(seed, most_requests=6), seed)
 
 
 @pytest.mark.parametrize("base", [1.0, 0.5, float("nan"), float("inf")])

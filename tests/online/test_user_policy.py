@@ -166,7 +166,7 @@ def test_it_runs_like_any_other(own):
 
 
 def test_its_parameters_are_read_by_type(own):
-    assert make(f"{own}:OneByOne", {"reverse": "false"}).reverse is False  # type: ignore[attr-defined]
+    assert make(f"{own}:OneByOne", {"reverse": "false"}).reverse is False
     with pytest.raises(ValueError, match="must be of type bool"):
         make(f"{own}:OneByOne", {"reverse": "perhaps"})
 
