@@ -33,13 +33,17 @@ TRACES = Path(folder) if (folder := os.environ.get("RATIOLAB_TRACES")) else None
 """Folder of traces that are not shipped; without it studies of them are skipped."""
 
 
+def study_of(experiment: Experiment, **options: bool) -> Study:
+    """The study of an experiment; without a trace that is not shipped the test is skipped."""
+    try:
+        return experiment.study(traces=TRACES, **options)
+    except ValueError as error:
+        pytest.skip(str(error))
+
+
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
 def test_the_quick_version_of_an_experiment_is_another_and_no_larger(experiment):
-    try:
-        full = experiment.study(traces=TRACES)
-    except ValueError as error:  # a trace that is not shipped
-        pytest.skip(str(error))
-    quick = experiment.study(quick=True, traces=TRACES)
+    full, quick = study_of(experiment), study_of(experiment, quick=True)
     assert full.name == quick.name == experiment.name
     assert 0 < len(quick.cells) <= len(full.cells)
     assert {cell.id for cell in quick.cells} != {cell.id for cell in full.cells}
@@ -152,35 +156,10 @@ def test_a_table_without_what_tells_cells_apart_is_not_extended(tmp_path, monkey
         assert table.read_text() == before
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda f: f.drop(columns="total_latency"), "column 'total_latency' is missing"),
-        (lambda f: f.drop(columns="policy"), "column 'policy' is missing"),
-        (lambda f: f[f["seed"] == 0], "has rows of 30 cells, the study has 48"),
-    ],
-)
-def test_a_table_of_another_study_is_not_redrawn(change, message, tmp_path, monkeypatch):
-    keys = ("task", "workload", "policy", "clock")
-    cells = CHEN2025.study().cells
-    small = Study("chen2025", tuple(c for c in cells if c.seed < 2 and c["workload.n"] == 200)[:48])
-    assert len({tuple(c.fields.get(key) for key in keys) for c in small.cells}) > 1
-    monkeypatch.setattr(Experiment, "study", lambda _self, **_options: small)
-    whole = pd.DataFrame([dict(c.fields) for c in small.cells])
-    whole = whole.assign(**dict.fromkeys((*CHEN2025.head.figures, "version"), 0))
-    change(whole).to_csv(tmp_path / "chen2025.csv", index=False)
-    with pytest.raises(FormatError, match=re.escape(f"chen2025.csv: {message}")):
-        redraw(CHEN2025, tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == ["chen2025.csv"]
-
-
 @pytest.mark.studies
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
 def test_the_shipped_pages_say_what_their_tables_say(experiment, tmp_path):
-    try:
-        experiment.study(traces=TRACES)
-    except ValueError as error:  # a trace that is not shipped
-        pytest.skip(str(error))
+    study_of(experiment)
     table = f"{experiment.name}.csv"
     (tmp_path / table).write_bytes((RESULTS / table).read_bytes())
     page = redraw(experiment, tmp_path, traces=TRACES)
@@ -192,10 +171,7 @@ def test_the_shipped_pages_say_what_their_tables_say(experiment, tmp_path):
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
 def test_a_shipped_table_is_taken_over_as_it_is(experiment, tmp_path, monkeypatch):
     """All of its cells, so that nothing is computed, and every figure to the last digit."""
-    try:
-        experiment.study(traces=TRACES)
-    except ValueError as error:  # a trace that is not shipped
-        pytest.skip(str(error))
+    study_of(experiment)
     monkeypatch.setattr(Page, "text", lambda _self, _template, **slots: "words")
     monkeypatch.setattr(Experiment, "page", lambda _self, _frame: Page())
     monkeypatch.setattr("ratiolab.studies.run.compute", lambda work: pytest.fail(str(work[0])))
@@ -205,7 +181,7 @@ def test_a_shipped_table_is_taken_over_as_it_is(experiment, tmp_path, monkeypatc
     assert (tmp_path / table).read_bytes() == (RESULTS / table).read_bytes()
 
 
-def _cells() -> list:  # type: ignore[type-arg]
+def _cells() -> list:
     cells = CHEN2025.study(quick=True).cells
     return [
         c for c in cells if c["workload.n"] == 200 and c["workload.label"] == next(iter(FIGURES))
@@ -215,10 +191,7 @@ def _cells() -> list:  # type: ignore[type-arg]
 @pytest.mark.studies
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=list(EXPERIMENTS))
 def test_every_experiment_runs_in_its_quick_version(experiment, tmp_path, tmp_path_factory):
-    try:
-        study = experiment.study(quick=True, traces=TRACES)
-    except ValueError as error:
-        pytest.skip(str(error))
+    study = study_of(experiment, quick=True)
     quick_store(tmp_path / ".cells" / study.name, tmp_path_factory, study.name)
     text = reproduce(experiment, tmp_path, quick=True, traces=TRACES, workers=1).read_text()
     assert "nan" not in text.lower().replace("nan-", "").split()

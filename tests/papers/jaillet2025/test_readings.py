@@ -7,13 +7,7 @@ from oracle import least_latency
 from ratiolab.online import make, simulate
 from ratiolab.papers.jaillet2025 import tasks
 from ratiolab.papers.jaillet2025.interpretation_kernels import Case, prefixes, serial
-from ratiolab.papers.jaillet2025.interpretations import (
-    READINGS,
-    STARTS,
-    Reading,
-    Rules,
-    held,
-)
+from ratiolab.papers.jaillet2025.interpretations import READINGS, STARTS, Reading, Rules, held
 from ratiolab.studies.cell import Cell, Value
 from ratiolab.studies.tasks import TASKS
 
@@ -28,7 +22,7 @@ SMALL = {"n_least": 3, "n_most": 4, "memory_least": 8, "memory_most": 12}
 )
 def test_a_reading_runs_the_policy_that_the_simulator_runs(key, policy, model):
     for seed in range(5):
-        instance = READINGS[key].draw(model, seed)  # type: ignore[arg-type]
+        instance = READINGS[key].draw(model, seed)
         found = READINGS[key].evaluate(instance, seed=seed, steps=5)
         assert found.policy == simulate(instance, make(policy)).total_latency
 
@@ -98,8 +92,8 @@ def test_brackets_hold_the_optimum_and_depend_on_nothing_else():
     optimum = least_latency(Cell(fields).instance())
     assert [row["policy"] for row in rows] == ["mc-sf", "svf"]
     for row in rows:
-        assert row["opt_lower"] <= optimum <= row["opt_upper"]  # type: ignore[operator]
-        assert row["total_latency"] >= optimum  # type: ignore[operator]
+        assert row["opt_lower"] <= optimum <= row["opt_upper"]
+        assert row["total_latency"] >= optimum
 
 
 def test_an_unknown_reading_is_an_error_with_the_known_ones():

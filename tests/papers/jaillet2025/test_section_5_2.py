@@ -9,10 +9,7 @@ from quick_cells import quick_store
 
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
-from ratiolab.papers.jaillet2025.experiments.section_5_2 import (
-    MC_BENCHMARK,
-    MC_SF,
-)
+from ratiolab.papers.jaillet2025.experiments.section_5_2 import MC_BENCHMARK, MC_SF
 from ratiolab.papers.jaillet2025.experiments.section_5_2_growth import slopes
 from ratiolab.papers.jaillet2025.experiments.section_5_2_parameters import (
     BY_ALPHA,

@@ -16,7 +16,6 @@ from ratiolab.papers.shahout2025.queues.mg1_simulation import (
     run,
     simulate,
 )
-from ratiolab.papers.shahout2025.queues.quadrature import half_line, unit_interval
 
 LOADS = [0.2, 0.5, 0.8, 0.95]
 
@@ -58,17 +57,6 @@ def test_predictions_that_know_nothing_leave_the_mean_of_fcfs_when_nothing_is_pr
     value = mg1.corrected(model, 0).mean_response_time(rate)
     # Pollaczek and Khinchine: E[S] + rate E[S^2] / (2 (1 - rate E[S])), with E[S^2] = 2
     assert value == pytest.approx(1 + rate / (1 - rate), rel=1e-8)
-
-
-def test_joint_rule_reproduces_the_bessel_marginal_of_exponential_predictions():
-    # int_0^inf exp(-x - r/x)/x dx = 2 K_0(2 sqrt r), and one more power of x: 2 sqrt r K_1.
-    from scipy.special import k0, k1
-
-    r = np.array([1e-4, 0.01, 0.5, 3.0, 40.0])
-    zero = np.zeros_like(r)
-    root = np.sqrt(r)
-    assert mg1.EXPONENTIAL.excess(0, zero, r) == pytest.approx(2 * k0(2 * root), rel=1e-9)
-    assert mg1.EXPONENTIAL.excess(1, zero, r) == pytest.approx(2 * root * k1(2 * root), rel=1e-9)
 
 
 def test_perfect_predictions_agree_with_hand_derived_closed_forms():
@@ -114,18 +102,6 @@ def test_exact_values_are_the_derivatives_of_the_profiles(fraction):
     assert slope(exact) == pytest.approx(difference, rel=1e-3)
 
 
-def test_two_served_jobs_are_delayed_as_assumed():
-    # Midpoint sums over u of the delay seen by the event loop, for a few sizes and fractions.
-    for t, x, fraction in ((3.0, 1.0, 0.5), (2.0, 5.0, 1.0), (4.0, 2.0, 0.0), (4.0, 0.5, 0.75)):
-        for u in (np.arange(64) + 0.5) * t / 64:
-            size = np.array([t, x])
-            arrival = np.array([0.0, u])
-            completion, _ = run(arrival, size, size, fraction)
-            delay = (completion - arrival - size).sum()
-            preempts = u < fraction * t and x < t - u
-            assert delay == pytest.approx(x if preempts else t - u)
-
-
 def test_defining_integrals_give_the_closed_forms():
     from scipy.integrate import quad
 
@@ -139,7 +115,7 @@ def test_defining_integrals_give_the_closed_forms():
         assert printed == pytest.approx(float(as_printed(Fraction(c).limit_denominator(10))))
 
 
-def naive(arrival, size, prediction, fraction):  # type: ignore[no-untyped-def]
+def naive(arrival, size, prediction, fraction):
     """Integer times, one unit at a time, the rule written out again."""
     n = len(arrival)
     age, completion = [0] * n, [0] * n
@@ -208,15 +184,3 @@ def test_bad_input_is_refused_by_name():
         run(one, one, one, 2)
     with pytest.raises(ValueError, match="replications 1"):
         simulate(perfect_exponential, 0, 0.5, rng=np.random.default_rng(0), replications=1)
-
-
-@pytest.mark.parametrize(("power", "exact"), [(0, 1), (1, 1), (3, 6)])
-def test_the_half_line_integrates_gamma_densities(power, exact):
-    s, weight = half_line(100)
-    assert weight @ (s**power * np.exp(-s)) == pytest.approx(exact, rel=1e-9)
-
-
-@pytest.mark.parametrize(("power", "exact"), [(0, 1), (2, 1 / 3), (0.5, 2 / 3)])
-def test_the_unit_interval_integrates_powers(power, exact):
-    x, weight = unit_interval(100)
-    assert weight @ x**power == pytest.approx(exact, rel=1e-9)

@@ -7,13 +7,7 @@ from quick_cells import quick_store
 from ratiolab.papers import experiments
 from ratiolab.papers.experiment import page_text
 from ratiolab.papers.zheng2026.experiments.memory import FAR
-from ratiolab.papers.zheng2026.experiments.service import (
-    MEAN,
-    POLICY,
-    SLOW,
-    by_clock,
-    findings,
-)
+from ratiolab.papers.zheng2026.experiments.service import MEAN, POLICY, SLOW, by_clock, findings
 from ratiolab.studies import Study
 from ratiolab.studies.frames import with_bounds
 from ratiolab.studies.run import run_study
