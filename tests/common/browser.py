@@ -45,7 +45,7 @@ async def _visit(visits: list[tuple[str, int, str]], profile: Path) -> list[Seen
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0"]
     options += [f"--user-data-dir={profile}", "about:blank"]
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([found, *options], **silent)  # type: ignore[call-overload]
+    process = subprocess.Popen([found, *options], **silent)
     try:
         place = profile / "DevToolsActivePort"
         while not place.exists() or len(place.read_text().split()) < 2:

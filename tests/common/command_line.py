@@ -2,9 +2,7 @@
 
 import json
 import re
-import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,9 +13,6 @@ from ratiolab.model import Instance
 from ratiolab.version import commit
 
 COMMAND = [sys.executable, "-m", "ratiolab"]
-
-Start = Callable[..., "subprocess.Popen[bytes]"]
-"""The fixture ``start``: it starts a process that ends with the test."""
 
 EC1 = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
 TRACE = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(

@@ -68,26 +68,6 @@ def test_no_schedule_of_tiny_instances_is_below_the_bound_of_any_duals(preemptio
     assert largest > 0.9, "and it says something"
 
 
-def above_the_optimum(row: tuple[int, int] = (0, 0)) -> int:
-    """How many of 40 tiny instances have a certificate with a bound above the optimum."""
-    above = 0
-    for seed in range(40):
-        instance, clock = drawn_case(seed)
-        best = least_picoseconds(instance, clock, evictions=False)
-        claim = replace(seconds_certificate(instance, clock, cells=200), row=row)
-        above += seconds_value(claim, instance) > best
-    return above
-
-
-def test_a_certificate_that_counts_work_twice_would_be_caught(monkeypatch):
-    """With the share of a batch's fixed time doubled the bound exceeds some optimum."""
-    from ratiolab.hindsight.certificates import certify_seconds
-
-    least = certify_seconds._least
-    monkeypatch.setattr(certify_seconds, "_least", lambda *given: least(*given) * 5 // 4)
-    assert above_the_optimum()
-
-
 @pytest.fixture(scope="module")
 def log():
     return generate("lmsys", 3, n=150, memory=2000, rate=0.3).replace(tick_seconds=0.02)

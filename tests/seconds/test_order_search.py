@@ -15,19 +15,9 @@ from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policies.prefix import Order, PrefixPolicy
 from ratiolab.online.policy import Setting
 from ratiolab.ratio.clock_bound import clock_lower_bound
-from ratiolab.seconds.beam import (
-    PORTFOLIO,
-    guide_of,
-    started,
-)
+from ratiolab.seconds.beam import PORTFOLIO, guide_of, started
 from ratiolab.seconds.duals import parts_of
-from ratiolab.seconds.order_search import (
-    Planned,
-    search_order,
-    served,
-    timed_of,
-    total_seconds,
-)
+from ratiolab.seconds.order_search import Planned, search_order, served, timed_of, total_seconds
 
 
 @dataclass(frozen=True)
@@ -57,15 +47,6 @@ def drawn(seed: int, most: int = 40) -> Instance:
     n, memory = int(rng.integers(2, most)), int(rng.integers(20, 100))
     prompt, output = rng.integers(1, memory // 2, (2, n))
     return Instance("drawn", memory, np.sort(rng.integers(0, 60, n)), prompt, output)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_compiled_run_of_an_order_is_that_of_the_simulator(seed):
-    instance, clock = drawn(seed), CLOCKS[seed % len(CLOCKS)]
-    timed, order = timed_of(instance, clock), np.random.default_rng(seed).permutation(len(instance))
-    compiled = served(timed, order).total[-1] - timed.due.sum(dtype=float)
-    run = simulate(instance, Ordered(tuple(order.tolist())), clock=clock, preemption="restart")
-    assert compiled / picoseconds(1) == pytest.approx(total_seconds(run), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -169,7 +150,7 @@ def test_wide_beams_find_the_best_schedules_of_a_few_requests():
 
 def test_beams_are_better_than_the_policies_that_a_search_begins_with():
     shares = []
-    for seed in range(12):
+    for seed in range(6):
         instance, clock = drawn(seed, 90), CLOCKS[seed % len(CLOCKS)]
         keys = ("swf", "swf-fit")
         policies = [total_seconds(simulate(instance, make(key), clock=clock)) for key in keys]

@@ -7,13 +7,11 @@ import pytest
 
 from ratiolab.hindsight.labelling import weights
 from ratiolab.model import Instance
-from ratiolab.online import simulate
 from ratiolab.studies import Cell, Study, read_study
 from ratiolab.studies.cell import Value
 from ratiolab.studies.run import compute, run_study
 from ratiolab.studies.store import Store
 from ratiolab.studies.tasks import TASKS, Task, bounds
-from ratiolab.workloads.generators import generate
 
 TEXT = """
 [study]
@@ -141,17 +139,6 @@ def test_an_enclosure_is_closer_than_a_bound_and_the_same_when_computed_again(
     with pytest.raises(KeyboardInterrupt):
         run_study(Study("one", (cell,)), store, workers=1)
     assert store.load(cell) is None
-
-
-def test_rows_are_what_the_simulator_says(study, tmp_path):
-    frame = run_study(study, Store(tmp_path / "s"), workers=1)
-    for cell, row in zip(study.cells, frame.to_dict("records"), strict=True):
-        if cell["task"] == "bound":
-            continue
-        instance = generate("chen-rough", cell.seed, n=int(cell["workload.n"]), memory=2000)
-        done = simulate(instance, cell.policy(), seed=cell.seed)
-        assert (row["instance"], row["total_latency"]) == (instance.digest, done.total_latency)
-        assert row["mean_latency"] == pytest.approx(done.schedule.latency.mean(), rel=1e-8)
 
 
 def test_a_failing_cell_is_named_and_the_others_are_kept(study, tmp_path):
