@@ -205,7 +205,7 @@ def test_commands_are_found_everywhere():
 
 
 def test_no_command_is_named_in_a_way_that_is_not_found():
-    names = "|".join(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+    names = "|".join(typer.main.get_command(app).commands)
     for place, text in TEXTS:
         found = " ".join(commands_in(text))
         for named in re.findall(rf"ratiolab (?:{names})\b(?!::)", text):

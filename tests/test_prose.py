@@ -1,4 +1,4 @@
-"""Sentences of pages, docstrings, messages and help texts keep the rules of `.ci/prose.py`."""
+"""The rules of `.ci/prose.py` find the sentences that break them; `.ci/run` runs it on all."""
 
 import sys
 from importlib import import_module
@@ -9,15 +9,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / ".ci"))
 prose = import_module("prose")
-
-
-def test_no_sentence_breaks_a_rule():
-    found = [
-        f"{path.relative_to(ROOT)}:{line}: {rule}: {words}"
-        for path in prose.files()
-        for line, rule, words in prose.hits(path)
-    ]
-    assert found == []
 
 
 def test_the_list_of_exceptions_is_short():

@@ -17,17 +17,8 @@ ROOT = Path(__file__).parents[1]
 def installed(tmp_path_factory):
     """A folder with the package as its wheel has it, and nothing else of the project."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "-q",
-        "--no-deps",
-        "-w",
-        str(folder),
-        str(ROOT),
-    ]
+    options = ["-q", "--no-deps", "-w", str(folder)]
+    command = [sys.executable, "-m", "pip", "wheel", *options, str(ROOT)]
     built = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if built.returncode:
         pytest.skip(f"no wheel can be built here: {built.stderr.splitlines()[-1:]}")
