@@ -105,7 +105,7 @@ class Turns:
                 over = self.made - made >= self.params.turn // part
             else:
                 share = self.params.share / part
-                over = self.spent + state.seconds - begun > share * state.seconds
+                over = self.spent + state.seconds - begun >= share * state.seconds
             if over:
                 break
             best = self.search.population.best

@@ -34,7 +34,7 @@ WITHOUT_CELLS = {
 WITHOUT_LABELS = {
     "most rounds of cuts": replace(DEFAULT, cuts=replace(DEFAULT.cuts, rounds=1, rounds_few=1)),
     "steps of the bundle": replace(DEFAULT, bundle=replace(DEFAULT.bundle, steps=0)),
-    "turns of the search": replace(DEFAULT, turns=replace(DEFAULT.turns, turn=0)),
+    "turns of the search": replace(DEFAULT, turns=replace(DEFAULT.turns, share=0.0)),
     "dominance": replace(DEFAULT, labelling=replace(LABELS, compared=0)),
     "growing critical sets": replace(DEFAULT, labelling=replace(LABELS, first_critical=64)),
 }

@@ -16,6 +16,7 @@ from ratiolab.hindsight.certificates import certify_paths, path_walks
 from ratiolab.hindsight.certificates.certificate import PathCertificate, path_certificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
+from ratiolab.hindsight.labelling import label_kernels
 from ratiolab.hindsight.labelling.completion_bounds import completions
 from ratiolab.hindsight.labelling.dssr import Dssr, Prices
 from ratiolab.hindsight.labelling.loop import Loop, Surroundings
@@ -78,6 +79,23 @@ def laws(seeds: range) -> None:
 
 def test_the_loop_proves_the_optimum_and_the_checker_no_more() -> None:
     laws(range(24))
+
+
+def test_labels_that_are_compared_with_few_others_or_none_prove_the_optimum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled, scratch = label_kernels.undominated, []
+
+    def noted(*given):
+        scratch.append(len(given[4]))
+        compiled(*given)
+
+    monkeypatch.setattr(label_kernels, "undominated", noted)
+    for seed in range(6):
+        for compared in (0, 7):
+            made = obeys(seed, SolveParams(LabellingParams(compared=compared, crowd=1)))
+            assert not made or made[-1].bound == least_latency(drawn(seed)[0])
+    assert min(scratch) == 7  # nothing is written to lists without a place
 
 
 @pytest.mark.long

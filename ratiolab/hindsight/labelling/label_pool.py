@@ -259,13 +259,14 @@ class LabelPool:
         # labels made of others in order, a request after the other, are a few runs in order, and
         # a stable sort merges them: it takes a quarter of the time of other sorts
         rows = rows[np.argsort(keys, kind="stable")]
-        by, known = np.empty_like(rows), np.zeros((compared, self.words), np.uint64)
+        by, known = np.full_like(rows, -1), np.zeros((compared, self.words), np.uint64)
         scratch = (
             np.zeros(compared, np.int64),
             np.zeros(compared, np.uint64),
             np.zeros_like(self.full),
         )
-        label_kernels.undominated(mask, self.labels.tokens, rows, by, known, *scratch)
+        if compared:
+            label_kernels.undominated(mask, self.labels.tokens, rows, by, known, *scratch)
         stays = by < 0
         if self.partials is not None:
             self.partials.replaced(rows[~stays], by[~stays])
