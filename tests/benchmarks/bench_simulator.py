@@ -111,7 +111,7 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description="Time every policy in the simulator.")
     parser.add_argument("--requests", type=int, default=10_000)
-    parser.add_argument("--small", type=int, default=150, help="requests for the reference")
+    parser.add_argument("--small", type=int, default=60, help="requests for the reference")
     options = parser.parse_args()
     together = workload(options.requests)
     spread = arriving(together)
