@@ -13,28 +13,20 @@ class Compiled:
     """A function that is compiled at its first call, or at that of a compiled caller.
 
     Loading the compiler takes half a second; commands that call no compiled function do not load
-    it. Division by zero is not checked, because the check makes compilation slow. Without counts of
-    references to arrays, compilation is an eighth faster.
-
-    Parameters
-    ----------
-    entry : whether Python calls it.
-    makes : whether it makes or returns arrays, whose references have to be counted.
+    it. Division by zero is not checked, because the check makes compilation slow.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], *, entry: bool = True, makes: bool = True
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], *, entry: bool = True) -> None:
         update_wrapper(self, function)
-        self._entry, self._makes = entry, makes
+        self._entry = entry
 
     @cached_property
     def _dispatcher(self) -> Any:
         from numba import njit
 
-        options: Any = {"_nrt": self._makes}
+        options: Any = {}
         if not self._entry:
-            options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+            options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         return njit(cache=True, nogil=True, error_model="numpy", **options)(self.__wrapped__)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -50,11 +42,8 @@ class Compiled:
 compiled: Any = Compiled
 """Compile a function on first call."""
 
-filling: Any = partial(Compiled, makes=False)
-"""Compile a function that fills arrays that it is handed, and neither makes nor returns any."""
-
-inner: Any = partial(Compiled, entry=False, makes=False)
-"""Compile such a function that only compiled code calls, without an entry from Python."""
+inner: Any = partial(Compiled, entry=False)
+"""Compile a function that only compiled code calls, without an entry from Python."""
 
 
 class Requests(NamedTuple):

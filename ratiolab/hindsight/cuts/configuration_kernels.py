@@ -16,7 +16,7 @@ gains the remainder with less work.
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import filling, inner
+from ratiolab.hindsight.arrays import compiled, inner
 
 NEVER = -(2**60)
 
@@ -24,7 +24,7 @@ ZERO = 1e-9
 """Values below are rounding."""
 
 
-@filling
+@compiled
 def heaviest_into(m, r, weight, memory, best, took, counts):  # type: ignore[no-untyped-def]
     """Return the largest weight of a feasible multiset; write the count of each item.
 
@@ -68,7 +68,7 @@ def heaviest_into(m, r, weight, memory, best, took, counts):  # type: ignore[no-
     return largest
 
 
-@filling
+@compiled
 def raise_weights(  # type: ignore[no-untyped-def]
     table, cap, m, r, known_m, known_r, levels, size, before, after
 ):
@@ -166,7 +166,7 @@ def _up(after, levels, size, first):  # type: ignore[no-untyped-def]
                         after[r + 1, c, total] = other
 
 
-@filling
+@compiled
 def separating_weights(  # type: ignore[no-untyped-def]
     m, r, amount, memory, least, part, most_pivots, inverse, vectors, scratch
 ):

@@ -1,6 +1,6 @@
 """Compiled loops of `ratiolab.hindsight.labelling.completion_bounds`."""
 
-from ratiolab.hindsight.arrays import filling, inner
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.hindsight.labelling.label_kernels import BYTE, BYTES, HIGH, NONE, owed, within
 from ratiolab.hindsight.labelling.label_trees import NOTHING, find, fit
 
@@ -31,7 +31,7 @@ def _see(place, seen):  # type: ignore[no-untyped-def]
     seen[SEEN // 2 + place % (SEEN // 2)] = place
 
 
-@filling
+@compiled
 def guide(mask, held, settled, low, rows, limit, known, roots, tree, seen):  # type: ignore[no-untyped-def]
     """Raise the bounds of labels by completion bounds of a sweep with a smaller critical set.
 
@@ -110,7 +110,7 @@ def _fits(tokens, held, full):  # type: ignore[no-untyped-def]
     return True
 
 
-@filling
+@compiled
 def complete(layer, step, starts, full, after, guided, before, scratch, rest):  # type: ignore[no-untyped-def]
     """Write the completion bound of each label of a layer, by trying all sets of starts.
 
@@ -205,7 +205,7 @@ def complete(layer, step, starts, full, after, guided, before, scratch, rest):  
         rest[s] = best if best > floor else floor
 
 
-@filling
+@compiled
 def spend(spent, mask, critical, due):  # type: ignore[no-untyped-def]
     """Add to the cost of labels what critical requests that have not started are due."""
     for s in range(len(spent)):

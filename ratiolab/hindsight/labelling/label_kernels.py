@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import filling, inner
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 HIGH = np.uint64(0x8080808080808080)
@@ -115,7 +115,7 @@ def owed(due, missing):  # type: ignore[no-untyped-def]
     return total
 
 
-@filling
+@compiled
 def advance(labels, step, ends, out):  # type: ignore[no-untyped-def]
     """Write the labels one round later without new starts; return their number."""
     written = 0
@@ -199,7 +199,7 @@ def start(labels, origin, number, pair, request, bits, ending, step, tokens, roo
     return written, left
 
 
-@filling
+@compiled
 def start_each(  # type: ignore[no-untyped-def]
     labels, origin, number, begin, chosen, pairs, bits, ends, step, tokens, room, theta, most
 ):
@@ -240,7 +240,7 @@ def start_each(  # type: ignore[no-untyped-def]
     return number, len(chosen), left, False
 
 
-@filling
+@compiled
 def finish(labels, number, step):  # type: ignore[no-untyped-def]
     """Complete a layer: shift tokens, and bound the cost of all paths through each label."""
     words = labels.tokens.shape[1]
@@ -252,7 +252,7 @@ def finish(labels, number, step):  # type: ignore[no-untyped-def]
         labels.low[s] = labels.cost[s] + step.later + owed(step.due_after, missing)
 
 
-@filling
+@compiled
 def by_mask(mask, settled, rows, slots, number, keys):  # type: ignore[no-untyped-def]
     """Write keys that sort labels by mask, in the order in which masks come, then by settled cost.
 
@@ -281,7 +281,7 @@ def by_mask(mask, settled, rows, slots, number, keys):  # type: ignore[no-untype
         keys[r] = (number[slots[slot]] << 40) + settled[rows[r]] - least
 
 
-@filling
+@compiled
 def undominated(mask, tokens, order, by, known, rows, shown, own):  # type: ignore[no-untyped-def]
     """Write the label that dominates each of this order, an earlier one of its mask, or else -1.
 

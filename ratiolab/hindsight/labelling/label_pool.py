@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import filling
+from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.labelling import label_kernels, merging
 from ratiolab.hindsight.labelling.label_kernels import Labels, Step
 from ratiolab.hindsight.labelling.weights import MOST_REQUESTS, Direction
@@ -174,7 +174,7 @@ class Ancestry:
         return self._parent, least[: len(self._parent)]
 
 
-@filling
+@compiled
 def _spread(least, ones, others):  # type: ignore[no-untyped-def]
     """Let each know the least of those made of it; some are made of others of these."""
     for k in range(len(ones) - 1, -1, -1):

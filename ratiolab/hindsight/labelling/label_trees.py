@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import filling, inner, overwrite
+from ratiolab.hindsight.arrays import compiled, inner, overwrite
 from ratiolab.hindsight.labelling.label_kernels import BYTE, HIGH, within
 from ratiolab.model.footprint import IntArray
 
@@ -107,7 +107,7 @@ def _halve(tokens, settled, order, begin, end, scratch, word, shift, counts):  #
     return low
 
 
-@filling
+@compiled
 def plant(edges, settled, tokens, order, roots, tree, scratch):  # type: ignore[no-untyped-def]
     """Plant the trees of the labels of each mask, given where those of each begin.
 

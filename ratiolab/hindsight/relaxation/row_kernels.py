@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import filling, inner
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 BLOCK = 16
@@ -106,7 +106,7 @@ def least_in_block(sums, slope, floors, length, a, s, o, p):  # type: ignore[no-
     return slope * (p + o - a) + floor * (s * o + o * (o + 1) // 2)
 
 
-@filling
+@compiled
 def cheapest_near(sums, terms, arrival, prompt, output, width, slack, least, starts):  # type: ignore[no-untyped-def]
     """Write the least cost of each request over starts a quarter bucket apart, and that start.
 
@@ -151,7 +151,7 @@ def cheapest_near(sums, terms, arrival, prompt, output, width, slack, least, sta
     return looked
 
 
-@filling
+@compiled
 def cheapest(sums, terms, arrival, prompt, output, width, slack, starts, least):  # type: ignore[no-untyped-def]
     """Write the least cost of each request over all its starts, and of being late.
 
@@ -224,7 +224,7 @@ def _add(buckets, width, begin, end, level, slope):  # type: ignore[no-untyped-d
         t = upto
 
 
-@filling
+@compiled
 def row_use(starts, prompt, output, width, memory, tokens, rounds, use):  # type: ignore[no-untyped-def]
     """Add to ``use`` what starts use of memory in each bucket, and of growth rows beyond that."""
     for i in range(len(starts)):

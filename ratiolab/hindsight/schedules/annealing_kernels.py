@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import filling, inner, overwrite
+from ratiolab.hindsight.arrays import compiled, inner, overwrite
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16
@@ -101,7 +101,7 @@ def place(columns, end, base, running, peak, i, p):  # type: ignore[no-untyped-d
     return p, running
 
 
-@filling
+@compiled
 def decode(columns, decoded, new, first, sure, most, give):  # type: ignore[no-untyped-def]
     """Schedule a list from a place on; return its total, or -1 when it exceeds ``most``.
 
@@ -229,7 +229,7 @@ def far_move(bits, order, large):  # type: ignore[no-untyped-def]
     return max(place - far, 0), place, 0
 
 
-@filling
+@compiled
 def anneal(columns, decoded, new, best, least, bits, large, moves, heat, settings):  # type: ignore[no-untyped-def]
     """Try moves at a temperature; starts of a sum below ``least`` go to ``best``; return their sum.
 
