@@ -68,6 +68,17 @@ def test_the_advice_names_the_rule_what_gets_worse_and_what_is_nearly_as_good():
     assert made.to_dict()["drawbacks"] == drawbacks
 
 
+def test_goodput_counts_what_meets_the_objective_and_larger_is_better():
+    instance = instance_from_trace(drawn(), memory=2500, rounds_per_second=1000)
+    policies = [make("rr"), make("fcfs")]
+    made = evaluate(
+        instance, policies, clock=CLOCK, metric="goodput", slo=Slo(tpot=0.1), load=False
+    )
+    first, second = (row.value(made.metric) for row in made.rows)
+    assert 1 >= first >= second >= 0
+    assert made.metric.key == "goodput"
+
+
 def test_policies_that_never_end_or_make_no_sense_do_not_hide():
     instance = Instance("four", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
     made = evaluate(instance, preemption="recompute")
@@ -152,6 +163,19 @@ def test_the_command_evaluates_a_log_and_judges_it(tmp_path, capsys):
     assert found["format"] == "ratiolab-evaluation/1"
     assert {row["policy"] for row in found["rows"]} == {"fcfs", "svf", "observed"}
     assert found["observed"]["fitted_clock"]["fixed"] > 0
+
+
+def test_compare_takes_the_same_clock_and_semantics(tmp_path, capsys):
+    file = tmp_path / "i.json"
+    write_instance(instance_from_trace(drawn(40), memory=2500, rounds_per_second=1000), file)
+    asked = ["compare", file, "--clock", "llama3-8b-a100", "--preemption", "recompute", "--json"]
+    assert ended_with(*asked, "--policies", "fcfs,svf") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["preemption"], found["unit"], len(found["rows"])) == ("recompute", "s", 2)
+    picture = tmp_path / "p.png"
+    assert ended_with(*asked, "--policies", "fcfs,svf", "--plot", picture) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert ended_with(*asked, "--show", "fcfs") == 2
 
 
 def test_ctrl_c_keeps_the_policies_that_had_run(tmp_path, capsys, monkeypatch):

@@ -5,13 +5,15 @@ import json
 import numpy as np
 import pytest
 
-from ratiolab.evaluation.fleets import evaluate_fleet
+from ratiolab.evaluation.fleets import evaluate_fleet, fleet_bound
 from ratiolab.evaluation.service import METRICS, Slo
 from ratiolab.hindsight import solve_promises
 from ratiolab.model import Instance
 from ratiolab.model.fleet import Fleet
 from ratiolab.model.promises import goodput, with_limits
+from ratiolab.online.clock import CLOCKS
 from ratiolab.online.fleets.loop import simulate_fleet
+from ratiolab.report.fleet_report import charts, write_fleet_report
 
 rng = np.random.default_rng(1)
 OUTPUT, PROMPT = rng.integers(1, 25, 80), rng.integers(0, 30, 80)
@@ -68,6 +70,18 @@ def test_advice_names_the_router_in_use_and_what_is_better(made):
     assert json.dumps(made.to_dict())
 
 
+def test_bounds_in_seconds_are_those_of_a_machine_of_that_speed():
+    clock = CLOCKS["llama2-70b-2xa100"]
+    made = evaluate_fleet(FLEET, ["fcfs"], ["least-kv"], clock=clock, runs=1)
+    [row] = made.rows
+    for metric in made.metrics:
+        assert row.value(metric) >= made.bounds[metric.key] * (1 - 1e-12)
+    more = [
+        fleet_bound(METRICS["mean"], Fleet(FLEET.instance, r), clock, "restart") for r in (2, 9)
+    ]
+    assert more[0] > more[1]
+
+
 @pytest.mark.parametrize("clock", [None, "llama2-70b-2xa100"])
 def test_goodput_stays_below_the_bound_and_advice_says_what_serves_more(clock):
     slo = Slo(latency=40 if clock is None else 0.8)
@@ -89,6 +103,22 @@ def test_goodput_stays_below_the_bound_and_advice_says_what_serves_more(clock):
         assert best <= promise.calm <= promise.bound
         svf = simulate_fleet(promised, "svf", "central", preemption="restart")
         assert goodput(svf.schedule.runs) <= promise.calm
+
+
+@pytest.mark.parametrize("kind", ["html", "md"])
+def test_a_report_has_a_chart_for_each_router(made, tmp_path, kind):
+    path = tmp_path / f"report.{kind}"
+    write_fleet_report(made, path, log=["Layout: none."])
+    text = path.read_text()
+    assert list(charts(made)) == [
+        "routers",
+        *(f"latency-{row}" for row in dict.fromkeys(row.router.name for row in made.rows)),
+    ]
+    for router in ROUTERS:
+        assert f"Latency of requests behind {router}" in text
+    assert made.advice[0] in text or kind == "html"
+    if kind == "md":
+        assert len(list(tmp_path.glob("*.png"))) == 4
 
 
 @pytest.mark.parametrize(

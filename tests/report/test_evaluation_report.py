@@ -84,6 +84,16 @@ def test_the_page_says_what_the_evaluation_says(made, page):
     assert r"\begin{tabular}" in text
 
 
+def test_markdown_has_its_charts_beside_it(made, tmp_path):
+    write_report(made, tmp_path / "out.md")
+    text = (tmp_path / "out.md").read_text(encoding="utf-8")
+    for chart in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text):
+        assert (tmp_path / chart).read_bytes().startswith(b"\x89PNG")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in rows}) == 1
+    assert len(rows) == 2 + len(made.groups) + len(made.rows) + 2  # groups, and the bound's
+
+
 def test_a_pdf_has_all_that_the_page_has_and_brings_its_fonts(made, tmp_path):
     notes = [("command", "ratiolab evaluate " + "a-long-name" * 30), ("price", "$5 and $6, 100 %")]
     write_report(made, tmp_path / "out.pdf", lines=["A line of its own."], provenance=notes)
