@@ -43,7 +43,8 @@ def required_columns(information: Information) -> tuple[str, ...]:
 class Known:
     """The columns that a policy may see on arrival, by its declared information level.
 
-    Columns are lists, and made when they are first read: those of long runs take memory.
+    Columns are lists, and made when they are first read: those of long runs take memory. Neither
+    they nor the copies that they are made from lead to what is hidden.
 
     Attributes
     ----------
@@ -66,37 +67,41 @@ class Known:
                     f"but the instance has no column {name!r}; "
                     "--predict adds one where instances are made"
                 )
-        everything = policy.information is Information.TRUE_LENGTH
-        levels = (c for c in LEVELS[policy.information] if c != "signals")
-        self._instance, self.memory = instance, instance.memory
-        self.columns = ("prompt", *PROMISES, *levels, *["output"] * everything)
-        if everything and instance.predicted is None:
-            self.columns = tuple(name for name in self.columns if name != "predicted")
+        self.memory = instance.memory
+        self._arrays = _observable(instance, policy.information)
+        self.columns = tuple(self._arrays)
+        self._arrays["order"] = np.argsort(instance.arrival, kind="stable")
 
     def __len__(self) -> int:
-        return len(self._instance)
+        return len(self._arrays["order"])
 
     def __getattr__(self, name: str) -> list[int]:
-        if name != "order" and name not in self.columns:
+        if name.startswith("_") or name not in self._arrays:
             raise AttributeError(f"no column {name!r} is known")
-        column: list[int] = self._made(name).tolist()
+        column: list[int] = self._arrays[name].tolist()
         setattr(self, name, column)
         return column
 
-    def _made(self, name: str) -> IntArray:
-        instance = self._instance
-        if name == "order":
-            return np.argsort(instance.arrival, kind="stable")
-        if name == "weight":
-            return weights(instance)
+
+def _observable(instance: Instance, information: Information) -> dict[str, IntArray]:
+    """Return copies of the columns that a level of information allows to see on arrival."""
+    everything = information is Information.TRUE_LENGTH
+    levels = (c for c in LEVELS[information] if c != "signals")
+    found = {}
+    for name in ("prompt", *PROMISES, *levels, *["output"] * everything):
         column: IntArray | None = getattr(instance, name)
         # what every request is known to satisfy serves as interval where none is given
-        most = instance.memory - instance.prompt
         if name == "upper":
-            return most if column is None else np.minimum(column, most)
-        if column is None:
-            return np.full(len(instance), 1 if name == "lower" else NO_DATE)
-        return column
+            most = instance.memory - instance.prompt
+            column = most if column is None else np.minimum(column, most)
+        elif name == "weight":
+            column = weights(instance)
+        elif column is None:
+            if name == "predicted":
+                continue
+            column = np.full(len(instance), 1 if name == "lower" else NO_DATE)
+        found[name] = np.array(column)
+    return found
 
 
 class Revealed(dict[int, Any]):

@@ -9,6 +9,7 @@ from scripted import SECRET, Scripted
 
 from ratiolab.model import Instance
 from ratiolab.online import NEVER, Decision, Information, InformationError, PolicyError, simulate
+from ratiolab.online.observations import Known
 
 PREDICTIONS = ("lower", "upper", "predicted", "location", "scale", "freedom")
 
@@ -73,6 +74,15 @@ def test_no_output_of_an_unfinished_request_and_nothing_of_the_future_is_reachab
     information, ties
 ):
     assert leaks(SECRET, information, ties) == []
+
+
+@pytest.mark.parametrize("information", list(Information))
+def test_no_output_is_reachable_from_what_a_compiled_rule_is_made_of(information):
+    known = Known(SECRET, Scripted(information=information))
+    read = [getattr(known, name) for name in known.columns]
+    outputs = set(SECRET.output.tolist())
+    found = outputs & numbers(reachable(known, read))
+    assert found == (outputs if information is Information.TRUE_LENGTH else set())
 
 
 def test_at_the_level_of_true_lengths_only_the_future_is_hidden():
