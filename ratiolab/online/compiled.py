@@ -56,7 +56,7 @@ def serve_compiled(
     make = OnArrays(n)
     s = opened(instance, preemption, policy.budget, clock, make)
     setting = setting_of(instance, policy, seed, preemption, clock)
-    rule = policy.rule(setting, Known(instance, policy))
+    rule = policy.rule(setting, Known(instance, policy, s.order))
     if rule is None:
         return None
     key = make.copied([-1] * n if rule.key is None else rule.key)

@@ -50,7 +50,7 @@ class Known:
     ----------
     memory : KV cache size M, tokens.
     columns : the names of the columns, which are attributes, too.
-    order : the requests in order of arrival.
+    order : the requests in order of arrival, if they are given.
 
     Raises
     ------
@@ -58,7 +58,7 @@ class Known:
         when the policy reads predictions that the instance does not have.
     """
 
-    def __init__(self, instance: Instance, policy: Informed) -> None:
+    def __init__(self, instance: Instance, policy: Informed, order: IntArray | None = None) -> None:
         for name in required_columns(policy.information):
             if getattr(instance, name) is None:
                 who = f"policy {policy.name}" if isinstance(policy, Policy) else policy.name
@@ -70,10 +70,11 @@ class Known:
         self.memory = instance.memory
         self._arrays = _observable(instance, policy.information)
         self.columns = tuple(self._arrays)
-        self._arrays["order"] = np.argsort(instance.arrival, kind="stable")
+        if order is not None:
+            self._arrays["order"] = np.array(order)
 
     def __len__(self) -> int:
-        return len(self._arrays["order"])
+        return len(self._arrays["prompt"])
 
     def __getattr__(self, name: str) -> list[int]:
         if name.startswith("_") or name not in self._arrays:

@@ -78,7 +78,7 @@ def test_no_output_of_an_unfinished_request_and_nothing_of_the_future_is_reachab
 
 @pytest.mark.parametrize("information", list(Information))
 def test_no_output_is_reachable_from_what_a_compiled_rule_is_made_of(information):
-    known = Known(SECRET, Scripted(information=information))
+    known = Known(SECRET, Scripted(information=information), np.argsort(SECRET.arrival))
     read = [getattr(known, name) for name in known.columns]
     outputs = set(SECRET.output.tolist())
     found = outputs & numbers(reachable(known, read))

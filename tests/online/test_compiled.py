@@ -60,7 +60,8 @@ def drawn(seed):
 
 def rule_of(instance, policy, preemption="restart", clock=None):
     setting = setting_of(instance, policy, 0, preemption, clock)
-    return policy.rule(setting, Known(instance, policy))
+    order = np.argsort(instance.arrival, kind="stable")
+    return policy.rule(setting, Known(instance, policy, order))
 
 
 def uncompiled(instance, policy, preemption, clock, patience=10**6):

@@ -60,11 +60,9 @@ class CompletionBounds:
         """Raise the bounds of labels of a layer of a later sweep, by all sweeps before."""
         known = np.uint64(self.known)
         rows = _alike(labels, rows, known)
-        columns, seen = (
-            (labels.mask, labels.tokens, labels.settled, labels.low),
-            np.zeros(SEEN, int),
-        )
-        completion_kernels.guide(*columns, rows, limit, known, *self.layers[layer], seen)
+        columns = labels.mask, labels.tokens, labels.settled, labels.low
+        trees, seen = self.layers[layer], np.zeros(SEEN, np.int64)
+        completion_kernels.guide(*columns, rows, limit, known, *trees, seen)
         if self.before is not None:
             self.before.bound(labels, rows[labels.low[rows] <= limit], limit, layer)
 
