@@ -88,8 +88,8 @@ def _sample(requests: int) -> Instance:
 
 def _trees_orders_and_cuts() -> None:
     """Do in little what comes before labelling, and first what the other process waits for."""
-    from ratiolab.hindsight.cuts.configurations import Separator
     from ratiolab.hindsight.labelling.label_trees import planted
+    from ratiolab.hindsight.relaxation.configurations import Separator
 
     planted(np.zeros(1, np.uint64), np.zeros(1, np.int64), np.zeros((1, 1), np.uint64))
     instance, one = _sample(EXACT), np.ones(1, np.int64)

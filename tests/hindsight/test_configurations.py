@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from ratiolab.hindsight.cuts.configurations import Separator, heaviest, real_items
+from ratiolab.hindsight.relaxation.configurations import Separator, heaviest, real_items
 from ratiolab.model import Instance
 
 Item = tuple[int, int]

@@ -12,12 +12,12 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.certificates.certificate import dual_certificate
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.duals import Duals, Table
-from ratiolab.hindsight.cuts.configurations import heaviest, real_items
 from ratiolab.hindsight.cuts.cut_bound import cut_bound
 from ratiolab.hindsight.cuts.strengthen import strengthen
 from ratiolab.hindsight.horizon import last_starts
 from ratiolab.hindsight.params import ProgramParams, SolveParams
 from ratiolab.hindsight.programs.timeindexed import build
+from ratiolab.hindsight.relaxation.configurations import heaviest, real_items
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
 from ratiolab.model import Instance, violations
 from ratiolab.testing import instances

@@ -5,10 +5,10 @@ The exceptions are the searches of `ratiolab.hindsight.certificates.certify_path
 
 It shares nothing with the solver but the footprint and the names of its inputs. The bound of a
 certificate of duals is proved in `ratiolab.hindsight.relaxation.lagrangian` (the
-bound, and that no horizon is assumed) and `ratiolab.hindsight.cuts.configurations` (why one test
-for each item decides what fits). Checked here: that the certificate is of this instance; that no
-dual is negative; that no configuration weighs more than the cap of its table; and that the claimed
-value is the Lagrangian bound, over every start of every request.
+bound, and that no horizon is assumed) and in `ratiolab.hindsight.relaxation.configurations` (why
+one test for each item decides what fits). Checked here: that the certificate is of this instance;
+that no dual is negative; that no configuration weighs more than the cap of its table; and that the
+claimed value is the Lagrangian bound, over every start of every request.
 """
 
 from collections import Counter

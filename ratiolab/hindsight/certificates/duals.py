@@ -1,7 +1,8 @@
 """Weights of items and duals of rows: what a proof consists of, without what finds or checks it.
 
-`ratiolab.hindsight.cuts.configurations` explains tables, `ratiolab.hindsight.relaxation.lagrangian`
-the duals of memory and cuts. Why prices of growth rows are a proof stands here.
+`ratiolab.hindsight.relaxation.configurations` explains tables, and
+`ratiolab.hindsight.relaxation.lagrangian` the duals of memory and cuts. Why prices of growth rows
+are a proof stands here.
 
 Growth rows. Choose m0 >= 1 and w >= 1. In every feasible schedule, at every time t,
 

@@ -22,7 +22,6 @@ import numpy as np
 from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_certificate
 from ratiolab.hindsight.certificates.duals import Duals, Table
 from ratiolab.hindsight.certificates.effort import MOST_BYTES, duals_effort
-from ratiolab.hindsight.cuts.configurations import Separator
 from ratiolab.hindsight.cuts.master import (
     TOLERANCE,
     Master,
@@ -34,6 +33,7 @@ from ratiolab.hindsight.cuts.master import (
     split,
 )
 from ratiolab.hindsight.programs.highs import FloatArray
+from ratiolab.hindsight.relaxation.configurations import Separator
 from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, IntArray, stream

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ratiolab.hindsight.certificates.duals import Duals, Table
-from ratiolab.hindsight.cuts.configurations import cap_within
 from ratiolab.hindsight.programs.highs import FloatArray, LinearProgram, Solution
+from ratiolab.hindsight.relaxation.configurations import cap_within
 from ratiolab.hindsight.relaxation.lagrangian import (
     DENOMINATOR,
     columns,

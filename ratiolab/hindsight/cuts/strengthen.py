@@ -9,8 +9,8 @@ them the best one known.
 
 **Rows.** A configuration table W with cap c gives, at each time t, the row: weights of the active
 requests sum to at most c. It holds for every feasible schedule, as
-`ratiolab.hindsight.cuts.configurations` proves, and, in the tail relaxation, for what stands for
-one: deferred requests weigh nothing there. Hence adding rows keeps the program a relaxation.
+`ratiolab.hindsight.relaxation.configurations` proves, and, in the tail relaxation, for what stands
+for one: deferred requests weigh nothing there. Hence adding rows keeps the program a relaxation.
 
 The reduced program has the same schedules of latency at most U and a far smaller linear relaxation:
 on requests drawn as by Jaillet et al., Section 5.1, HiGHS then often needs no branching at n = 12.

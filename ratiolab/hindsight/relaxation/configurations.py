@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.hindsight.certificates.duals import Table
-from ratiolab.hindsight.cuts.configuration_kernels import (
+from ratiolab.hindsight.relaxation.configuration_kernels import (
     NEVER,
     heaviest_into,
     raise_weights,

@@ -1,4 +1,5 @@
-"""Compiled dynamic programs over configurations; `ratiolab.hindsight.cuts.configurations` explains.
+"""Compiled dynamic programs over the configurations of
+`ratiolab.hindsight.relaxation.configurations`.
 
 Items come in falling r. A state (c, S) is a prefix of c items with S tokens now; an item (m, r)
 may follow when S + m + (c + 1) r <= M.
