@@ -61,15 +61,12 @@ def certificate() -> None:
         instance, lambda: optimum.upper, lambda: False, found, CellsParams(width=10**6)
     )
     program.run(optimum.schedule.starts, lambda: False)
-    rows = proofs[-1].rows
+    prices = proofs[-1].prices
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.5, 3), layout="constrained")
-    caps = np.where(rows.pieces, rows.pieces, instance.memory)
-    for k in sorted(set(rows.pieces.tolist())):
-        own = rows.pieces == k
-        name = f"at most {k} of its size" if k else "tokens"
-        left.vlines(
-            rows.time[own], 0, (rows.price * caps)[own] / kernels.ONE, f"C{k}", lw=1.5, label=name
-        )
+    paid = -np.diff(prices.capacities) / kernels.ONE  # of each row
+    for k, name in enumerate(("tokens", "configurations")):
+        own = (prices.rows.table > 0) == k
+        left.vlines(prices.rows.time[own], 0, paid[own], f"C{k}", lw=1.5, label=name)
     left.set(xlabel="round of the row", ylabel="price x cap, rounds", title="The certificate")
     left.legend(frameon=False, fontsize=8)
     steps = range(len(proofs))

@@ -89,12 +89,13 @@ def _sample(requests: int) -> Instance:
 def _trees_orders_and_cuts() -> None:
     """Do in little what comes before labelling, and first what the other process waits for."""
     from ratiolab.hindsight.labelling.label_trees import planted
-    from ratiolab.hindsight.relaxation.configurations import Separator
+    from ratiolab.hindsight.relaxation.configurations import Separator, real_items
 
     planted(np.zeros(1, np.uint64), np.zeros(1, np.int64), np.zeros((1, 1), np.uint64))
     instance, one = _sample(EXACT), np.ones(1, np.int64)
     improved_schedule(best_list_schedule(instance), steps=100)
-    Separator(instance)(instance.memory * one, 0 * one, np.full(1, 2.0))  # more than fits
+    separate = Separator(instance.memory, real_items(instance))
+    separate(instance.memory * one, 0 * one, np.full(1, 2.0))  # more than fits
 
 
 def _labels() -> None:

@@ -124,7 +124,7 @@ class CellsParams:
     room : labels of a level at most, some eight gigabytes, and a quarter without a time limit, a
         minute of work; never more than half of the machine's memory holds.
     share : part of the time limit for the prices of rows.
-    pieces : most pieces of a row: memory holds that many of the larger requests.
+    tables : new tables of configurations in a round.
     grid, rows, columns, apart : rows at the begin, rows of a round, columns of a request and round,
         and part of the makespan within which a round adds at most two rows.
     violation : least violation of a row.
@@ -138,7 +138,7 @@ class CellsParams:
     growth: int = 4
     room: int = 32_000_000
     share: float = 0.2
-    pieces: int = 6
+    tables: int = 30
     grid: int = 30
     rows: int = 12
     columns: int = 8

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
-from ratiolab.hindsight.certificates.certificate import PathCertificate, cell_certificate
+from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.labelling.loop import Loop, Surroundings
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
@@ -260,9 +260,8 @@ class Cells:
             if proof is None:
                 call.found(Found(schedule))
                 return
-            rows = zip(*(column.tolist() for column in proof.rows), strict=True)
-            certificate = cell_certificate(instance, proof.bound, rows, proof.width)
-            call.found(Found(schedule, LowerBound(proof.bound, "cells"), certificate))
+            bound = LowerBound(proof.bound, "cells")
+            call.found(Found(schedule, bound, proof.certificate(instance)))
 
         rng = stream(state.options.seed, "search", 4)
         alone = not state.helped and state.options.steps  # else another thread does it

@@ -26,7 +26,7 @@ class Ablation(NamedTuple):
 WITHOUT_CELLS = {
     "delays in lists": replace(DEFAULT, cells=replace(CELLS, annealings=0)),
     "prices of memory": replace(DEFAULT, cells=replace(CELLS, share=0.0)),
-    "rows of pieces": replace(DEFAULT, cells=replace(CELLS, pieces=0)),
+    "configurations": replace(DEFAULT, cells=replace(CELLS, tables=0)),
     "coarse cells": replace(DEFAULT, cells=replace(CELLS, cells=96, widths=1)),
     "choice of the width": replace(DEFAULT, cells=replace(CELLS, widths=1)),
     "narrow passes": replace(DEFAULT, cells=replace(CELLS, width=CELLS.room)),

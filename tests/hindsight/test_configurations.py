@@ -58,7 +58,7 @@ def test_no_configuration_weighs_more_than_the_cap_of_a_separated_table() -> Non
     found = raised = 0
     for seed in range(150):
         instance, m, r, amount = drawn(seed)
-        table = Separator(instance)(m, r, amount)
+        table = Separator(instance.memory, real_items(instance))(m, r, amount)
         if table is None:
             continue
         found += 1

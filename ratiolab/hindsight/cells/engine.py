@@ -11,8 +11,9 @@ import numpy as np
 
 from ratiolab.hindsight.cells import kernels
 from ratiolab.hindsight.cells.delays import Delays
-from ratiolab.hindsight.cells.kernels import FAR, MOST_REQUESTS, ONE, Edges, Guide, Labels, Rows
+from ratiolab.hindsight.cells.kernels import FAR, MOST_REQUESTS, ONE, Edges, Guide, Labels
 from ratiolab.hindsight.cells.master import Master, Prices, problem_of
+from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_certificate
 from ratiolab.hindsight.params import CellsParams
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
@@ -162,13 +163,20 @@ class Proof(NamedTuple):
     Parameters
     ----------
     bound : total latency, rounds.
-    rows : priced rows.
+    prices : of the rows that guide it.
     width : rounds of the first level's cells; 0 when prices prove the bound.
     """
 
     bound: int
-    rows: Rows
+    prices: Prices
     width: int
+
+    def certificate(self, instance: Instance) -> CellCertificate:
+        """Return what a checker needs."""
+        prices = self.prices
+        rows = zip(*(column.tolist() for column in prices.rows[:3]), strict=True)
+        proof = rows, self.width, prices.grid, prices.tables
+        return cell_certificate(instance, self.bound, *proof)
 
 
 def declined(instance: Instance, makespan: int) -> str:
@@ -265,7 +273,7 @@ class CellProgram:
     def _proved(self, prices: Prices, bound: int, width: int) -> None:
         if bound > self.lower:
             self.lower = bound
-            self.found(None, Proof(bound + self.served, prices.rows, width))
+            self.found(None, Proof(bound + self.served, prices, width))
 
     def _descend(self, prices: Prices, first: int, most: int) -> int | None:
         """Go from the first level to single rounds, and return the last limit.

@@ -60,8 +60,6 @@ class Costs(NamedTuple):
     ----------
     cell : least reduced cost of a start within each cell, shape (n, cells).
     later : least reduced cost of a start at or after the begin of each cell, shape (n, cells + 1).
-    price : price of the rows at or after the end of each cell that a request pays which starts in
-        an earlier cell, see `Prices`.
     capacity : priced capacity of all rows.
     """
 
@@ -71,18 +69,20 @@ class Costs(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Priced rows in order of time; see `weight_of`. All of shape (rows,).
+    """Priced rows in order of time; see `weight_of`.
 
     Parameters
     ----------
-    time : time of each row.
-    pieces : 0 for the row of memory; k for the row that lets k large pieces of it run.
-    price : price of a unit of weight, units of cost.
+    time, table : of each row; table 0 weighs tokens. Shape (rows,).
+    price : price of a unit of weight, units of cost. Shape (rows,).
+    weight : of the items of each table on a grid G, which rises in tokens and in rounds left. Shape
+        (tables + 1, G + 1, G + 1).
     """
 
     time: IntArray
-    pieces: IntArray
+    table: IntArray
     price: IntArray
+    weight: IntArray
 
 
 class Labels(NamedTuple):
@@ -139,13 +139,15 @@ class Guide(NamedTuple):
 
 
 @compiled
-def weight_of(pieces, tokens, memory):  # type: ignore[no-untyped-def]
-    """Return the weight in a row of a request that holds ``tokens``.
+def weight_of(rows, r, tokens, left, memory):  # type: ignore[no-untyped-def]
+    """Return the weight in a row of a request that holds ``tokens`` with ``left`` rounds to go.
 
-    In a row of k pieces it is floor((k + 1) tokens / (M + 1)): requests of at most M tokens in sum
-    weigh at most k, as (k + 1) M / (M + 1) < k + 1.
+    `ratiolab.hindsight.relaxation.configurations` explains the grid.
     """
-    return (pieces + 1) * tokens // (memory + 1) if pieces else tokens
+    table, size = rows.table[r], rows.weight.shape[1]
+    if table == 0:
+        return tokens
+    return rows.weight[table, size * tokens // (memory + 1), size * left // (memory + 1)]
 
 
 @compiled
@@ -167,7 +169,7 @@ def price_table(problem, rows, width, cells):  # type: ignore[no-untyped-def]
                 table[i, cell, r] = table[i, cell, r + 1]
                 if right < t <= end:
                     tokens = problem.prompt[i] + t - right
-                    weight = weight_of(rows.pieces[r], tokens, problem.memory)
+                    weight = weight_of(rows, r, tokens, end - t, problem.memory)
                     table[i, cell, r] += rows.price[r] * weight
     return table
 

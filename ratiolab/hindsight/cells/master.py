@@ -1,7 +1,9 @@
 """Prices of rows by a linear program over all integer starts, with lazy rows and columns.
 
-Prices mu_r >= 0 of rows of weights w_r and caps c_r give each start p of a request the *reduced
-cost* p - a + sum of mu_r w_r(tokens held at the time of row r). Every schedule waits at least as
+A row says what memory can hold at a time: tokens, or configurations on a grid of `GRID` tokens
+(`ratiolab.hindsight.relaxation.configurations`). Prices mu_r >= 0 of rows of weights w_r and caps
+c_r give each start p of a request the *reduced cost* p - a + sum of mu_r w_r(tokens held at the
+time of row r, rounds left). Every schedule waits at least as
 many rounds in sum as the least reduced costs of all requests less the sum of mu_r c_r: the
 Lagrangian bound. Prices are integers in units of 2^-24 rounds, so that the bound is exact.
 """
@@ -13,11 +15,14 @@ import numpy as np
 
 from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.cells.kernels import FAR, ONE, Costs, Problem, Rows, serial, weight_of
+from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.params import CellsParams
 from ratiolab.hindsight.programs.highs import FloatArray, LinearProgram
+from ratiolab.hindsight.relaxation.configurations import Separator
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Column, Instance
 from ratiolab.model.schedule import Schedule
+from ratiolab.model.streams import stream
 
 
 def problem_of(instance: Instance) -> Problem:
@@ -58,7 +63,8 @@ def _reduced_costs(problem, rows, horizon):  # type: ignore[no-untyped-def]
         for r in range(len(rows.time)):
             t, price = rows.time[r], rows.price[r]
             for p in range(max(arrival, t - output), min(t, horizon + 1)):
-                costs[i, p] += price * weight_of(rows.pieces[r], prompt + t - p, problem.memory)
+                left = p + output - t
+                costs[i, p] += price * weight_of(rows, r, prompt + t - p, left, problem.memory)
     return costs
 
 
@@ -68,16 +74,19 @@ class Prices:
 
     Parameters
     ----------
+    tables : of the rows, from table 1 on.
     horizon : no row has a later time.
     """
 
     problem: Problem
     rows: Rows
+    tables: tuple[Table, ...]
     horizon: int
 
     def __post_init__(self) -> None:
-        caps = np.where(self.rows.pieces, self.rows.pieces, self.problem.memory)
-        capacities = np.append(np.cumsum((caps * self.rows.price)[::-1])[::-1], 0)
+        caps = np.array([self.problem.memory, *(table.cap for table in self.tables)])
+        paid = caps[self.rows.table] * self.rows.price
+        capacities = np.append(np.cumsum(paid[::-1])[::-1], 0)
         reduced = _reduced_costs(self.problem, self.rows, self.horizon)
         later = np.minimum.accumulate(reduced[:, ::-1], axis=1)[:, ::-1]
         object.__setattr__(self, "capacities", capacities)  # of the rows from each one on
@@ -87,6 +96,11 @@ class Prices:
     capacities: IntArray = None  # type: ignore[assignment]
     reduced: IntArray = None  # type: ignore[assignment]
     later: IntArray = None  # type: ignore[assignment]
+
+    @property
+    def grid(self) -> int:
+        """Return the tokens of the memory of the tables."""
+        return int(self.rows.weight.shape[1]) - 1
 
     @property
     def capacity(self) -> int:
@@ -106,6 +120,11 @@ class Prices:
         cell[:, -1] = later[:, -1]
         return Costs(cell, later, self.capacity)
 
+
+GRID = 119
+"""Tokens of the memory for which configurations are searched, unless it has fewer. G + 1 is a
+multiple of 2 to 6, so that requests of more than M / 2 to M / 6 tokens stay so; a search takes
+O(G^2) states an item."""
 
 TOLERANCE = 1e-6
 """Values of columns, and reduced costs in rounds, below which they count as zero."""
@@ -130,11 +149,24 @@ class Master:
         self.program.add_rows(
             np.ones(n), np.full(n, np.inf), np.zeros(n + 1, np.int64), none, np.zeros(0)
         )
-        self.request = self.start = self.time = self.pieces = none
+        self.request = self.start = self.time = self.table = none
+        self.grid = min(GRID, problem.memory)
+        self.tables: list[Table] = []
+        self.weight = np.zeros((1, self.grid + 1, self.grid + 1), np.int64)
+        self.cap = np.array([problem.memory])
+        ages = [np.arange(1, output + 1) for output in problem.output.tolist()]
+        held = zip(problem.prompt.tolist(), problem.output.tolist(), ages, strict=True)
+        items = np.concatenate([np.column_stack((s + age, o - age)) for s, o, age in held])
+        items = np.unique(self._scaled(items), axis=0)
+        self.separator = Separator(self.grid, items[items[:, 0] > 0], n)
         self._add_columns(np.tile(np.arange(n), 2), np.concatenate((starts, problem.arrival)))
         grid = np.linspace(0, self.makespan, params.grid + 1)[1:].astype(np.int64)
         times = np.unique(np.concatenate((ends, grid)))
         self._add_rows(times, np.zeros(len(times), np.int64))
+
+    def _scaled(self, tokens: IntArray) -> IntArray:
+        """Return tokens or rounds on the grid."""
+        return (self.grid + 1) * tokens // (self.problem.memory + 1)
 
     def run(self, upper: int, stop: Callable[[], bool]) -> Prices:
         """Return the best prices found.
@@ -164,31 +196,37 @@ class Master:
                 if not self._separate(solution.columns):
                     return best
 
-    def _weights(self, times: IntArray, pieces: IntArray, at: IntArray) -> FloatArray:
-        """Return the weights of columns in rows over their caps, shape (rows, columns)."""
-        problem, request = self.problem, self.request[at]
-        age = times[:, None] - self.start[at]
-        held = np.where(
-            (age > 0) & (age <= problem.output[request]), problem.prompt[request] + age, 0
-        )
-        k, memory = pieces[:, None], problem.memory
-        return np.where(k, (k + 1) * held // (memory + 1) / np.maximum(k, 1), held / memory)
+    def _held(self, times: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the tokens that columns hold at times, and the rounds left; shape (times, at)."""
+        request = self.request[at]
+        age, output = times[:, None] - self.start[at], self.problem.output[request]
+        active = (age > 0) & (age <= output)
+        tokens = np.where(active, self.problem.prompt[request] + age, 0)
+        return tokens, np.where(active, output - age, 0)
 
-    def _add_rows(self, times: IntArray, pieces: IntArray) -> None:
-        weights = self._weights(times, pieces, np.arange(len(self.start)))
+    def _weights(self, times: IntArray, tables: IntArray, at: IntArray) -> FloatArray:
+        """Return the weights of columns in rows over their caps, shape (rows, columns)."""
+        tokens, left = self._held(times, at)
+        k = tables[:, None]
+        weights = self.weight[k, self._scaled(tokens), self._scaled(left)]
+        over: FloatArray = np.where(k, weights, tokens) / self.cap[k]
+        return over
+
+    def _add_rows(self, times: IntArray, tables: IntArray) -> None:
+        weights = self._weights(times, tables, np.arange(len(self.start)))
         rows, columns = np.nonzero(weights)
         begins = np.searchsorted(rows, np.arange(len(times) + 1))
         lower, upper = np.full(len(times), -np.inf), np.ones(len(times))
         self.program.add_rows(lower, upper, begins, columns, weights[rows, columns])
         self.time = np.append(self.time, times)
-        self.pieces = np.append(self.pieces, pieces)
+        self.table = np.append(self.table, tables)
 
     def _add_columns(self, request: IntArray, start: IntArray) -> None:
         old = len(self.start)
         self.request = np.append(self.request, request)
         self.start = np.append(self.start, start)
         n, new = len(self.problem.arrival), np.arange(old, len(self.start))
-        weights = self._weights(self.time, self.pieces, new).T.reshape(len(new), len(self.time))
+        weights = self._weights(self.time, self.table, new).T.reshape(len(new), len(self.time))
         once = np.zeros((len(new), n))
         once[np.arange(len(new)), request] = 1.0
         entries = np.hstack((once, weights))
@@ -200,12 +238,11 @@ class Master:
 
     def _prices(self, duals: FloatArray) -> Prices:
         """Return these duals as prices of a unit of weight, rounded down."""
-        caps = np.where(self.pieces, self.pieces, self.problem.memory)
-        price = np.floor(duals / caps * ONE).astype(np.int64)
+        price = np.floor(duals / self.cap[self.table] * ONE).astype(np.int64)
         kept = np.flatnonzero(price)
         kept = kept[np.argsort(self.time[kept], kind="stable")]
-        rows = Rows(self.time[kept], self.pieces[kept], price[kept])
-        return Prices(self.problem, rows, self.horizon)
+        rows = Rows(self.time[kept], self.table[kept], price[kept], self.weight)
+        return Prices(self.problem, rows, tuple(self.tables), self.horizon)
 
     def _price_out(self, prices: Prices, duals: FloatArray) -> bool:
         """Add starts of negative reduced cost, local minima; return whether there are any."""
@@ -226,25 +263,43 @@ class Master:
         return any(new)
 
     def _separate(self, values: FloatArray) -> bool:
-        """Add the most violated rows; return whether there are any."""
-        params, problem = self.params, self.problem
+        """Add violated rows: of known tables, or else of new ones; return whether there are any."""
         used = np.flatnonzero(values > TOLERANCE)
-        ends = self.start[used] + problem.output[self.request[used]]
+        ends = self.start[used] + self.problem.output[self.request[used]]
         times = np.unique(np.concatenate((ends, self.start[used] + 1)))
-        known = set(zip(self.time.tolist(), self.pieces.tolist(), strict=True))
-        violated: list[tuple[float, int, int]] = []
-        for k in range(params.pieces + 1):
-            loads = self._weights(times, np.full(len(times), k), used) @ values[used]
-            for t, load in zip(times.tolist(), loads.tolist(), strict=True):
-                if load > 1 + params.violation and (t, k) not in known:
-                    violated.append((load, t, k))
-        apart = max(2, self.makespan // params.apart)
-        chosen: list[tuple[int, int]] = []
-        for _, t, k in sorted(violated, reverse=True):
-            if sum(abs(t - other) < apart for other, _ in chosen) < 2:
-                chosen.append((t, k))
-            if len(chosen) == params.rows:
+        tokens, left = self._held(times, used)
+        items, amounts = (self._scaled(tokens), self._scaled(left)), values[used]
+        loads = np.empty((len(self.tables) + 1, len(times)))
+        loads[0] = tokens @ amounts / self.problem.memory
+        for k in range(1, len(loads)):
+            loads[k] = self.weight[k][items] @ amounts / self.cap[k]
+        place = {t: x for x, t in enumerate(times.tolist())}
+        for t, k in zip(self.time.tolist(), self.table.tolist(), strict=True):
+            if t in place:
+                loads[k, place[t]] = 0.0
+        table, load = loads.argmax(axis=0), loads.max(axis=0)
+        for x in stream(len(self.time), "separation").permutation(len(times)).tolist():
+            if len(self.tables) + 1 - len(loads) == self.params.tables:
                 break
+            here = np.flatnonzero(items[0][x])
+            if load[x] <= 1 + self.params.violation and len(here) > 1:
+                found = self.separator(items[0][x, here], items[1][x, here], amounts[here])
+                if found is not None:
+                    self._add_table(found)
+                    own = self.weight[-1][items[0][x], items[1][x]] @ amounts / found.cap
+                    table[x], load[x] = len(self.tables), own
+        apart = max(2, self.makespan // self.params.apart)
+        chosen: list[int] = []
+        for x in np.argsort(-load, kind="stable").tolist():
+            if load[x] <= 1 + self.params.violation or len(chosen) == self.params.rows:
+                break
+            if (np.abs(times[chosen] - times[x]) < apart).sum() < 2:
+                chosen.append(x)
         if chosen:
-            self._add_rows(*(np.array(column) for column in zip(*chosen, strict=True)))
+            self._add_rows(times[chosen], table[chosen])
         return bool(chosen)
+
+    def _add_table(self, table: Table) -> None:
+        self.tables.append(table)
+        self.cap = np.append(self.cap, table.cap)
+        self.weight = np.concatenate((self.weight, table.dense(self.grid)[None]))

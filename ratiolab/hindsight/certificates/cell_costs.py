@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ratiolab.hindsight.certificates.certificate import CellCertificate
+from ratiolab.hindsight.certificates.tables import table_weights
 from ratiolab.model.footprint import IntArray, Tokens, held
 from ratiolab.model.instance import Instance
 
@@ -20,14 +22,13 @@ NEVER = 2**60
 """Cost of a cell in which a request cannot start."""
 
 
-def weight(pieces: int, tokens: Tokens, memory: int) -> Tokens:
-    """Return the weight of held tokens in a row of ``pieces``; 0 is the row of memory."""
-    return (pieces + 1) * tokens // (memory + 1) if pieces else tokens
-
-
-def row_capacities(rows: Sequence[tuple[int, int, int]], memory: int) -> list[int]:
+def row_capacities(certificate: CellCertificate, memory: int) -> list[int]:
     """Return the priced capacity of each row, units."""
-    return [price * (pieces or memory) for _, pieces, price in rows]
+    caps = {0: memory}
+    for _, number, _ in certificate.rows:
+        if number not in caps:
+            caps[number] = certificate.table_of(number)[1].cap
+    return [price * caps[number] for _, number, price in certificate.rows]
 
 
 class RowCosts:
@@ -38,16 +39,28 @@ class RowCosts:
     width : rounds of the widest cells that are asked for.
     """
 
-    def __init__(
-        self, instance: Instance, rows: Sequence[tuple[int, int, int]], width: int
-    ) -> None:
-        self.instance, self.rows = instance, rows
-        self.times = np.array([row[0] for row in rows], np.int64)
-        own = np.array(row_capacities(rows, instance.memory), np.int64)
+    def __init__(self, instance: Instance, certificate: CellCertificate, width: int) -> None:
+        self.instance, self.rows = instance, certificate.rows
+        self.times = np.array([row[0] for row in self.rows], np.int64)
+        self.weights = {
+            number: table_weights(number, table, grid, len(instance))
+            for number in sorted({number for _, number, _ in self.rows} - {0})
+            for grid, table in (certificate.table_of(number),)
+        }
+        own = np.array(row_capacities(certificate, instance.memory), np.int64)
         self.after = np.append(np.cumsum(own[::-1])[::-1], 0)  # of the rows from each one on
         self.capacity = int(self.after[0])
-        self.start = self._starts(rounds_of(instance, rows, width))
+        self.start = self._starts(rounds_of(instance, self.rows, width))
         """Reduced cost of each start, units, shape (n, rounds); `NEVER` before the arrival."""
+
+    def _weight(self, number: int, tokens: Tokens, left: Tokens) -> Tokens:
+        """Return the weight in a row of tokens held with rounds to go; shape of both."""
+        if not number:
+            return tokens
+        weights, memory = self.weights[number], self.instance.memory
+        size = len(weights)
+        found: Tokens = weights[size * tokens // (memory + 1), size * left // (memory + 1)]
+        return found
 
     def _starts(self, rounds: int) -> IntArray:
         instance = self.instance
@@ -56,11 +69,11 @@ class RowCosts:
             costs[i] = (np.arange(rounds) - arrival) * UNIT
             tokens = held(np.full(output, prompt), np.arange(output, 0, -1))
             known: dict[int, IntArray] = {}
-            for t, pieces, price in self.rows:
-                if pieces not in known:
-                    known[pieces] = weight(pieces, tokens, instance.memory)
+            for t, number, price in self.rows:
+                if number not in known:
+                    known[number] = self._weight(number, tokens, np.arange(output))
                 begin = max(0, t - output)
-                costs[i, begin:t] += price * known[pieces][begin - (t - output) :]
+                costs[i, begin:t] += price * known[number][begin - (t - output) :]
             costs[i, :arrival] = NEVER
         return costs
 
@@ -93,8 +106,8 @@ class RowCosts:
                 end = max(arrival, cell * width) + output
                 begin, stop = np.searchsorted(self.times, (last, end), side="right").tolist()
                 paid = [
-                    price * weight(pieces, held(prompt, t - last), instance.memory)
-                    for t, pieces, price in self.rows[begin:stop]
+                    price * self._weight(number, held(prompt, t - last), end - t)
+                    for t, number, price in self.rows[begin:stop]
                 ]
                 sums = np.append(np.cumsum(paid[::-1], dtype=np.int64)[::-1], 0)
                 ends = last + 1 + width * np.arange(table.shape[2])

@@ -27,11 +27,11 @@ of their SHA-256: a change that leaves a valid proof shows, too.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals
+from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals, Table
 from ratiolab.model.eviction import Preemption
 from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import IntArray
@@ -136,13 +136,26 @@ class CellCertificate(_Claim):
 
     Parameters
     ----------
-    rows : time, pieces and price of each row, in ascending order; prices are in units of
+    rows : time, table and price of each row, in ascending order; prices are in units of
         2^-24 rounds. `ratiolab.hindsight.certificates.certify_cells` says what a row is.
     width : rounds of a cell of the first level, a power of two; 0 when the prices alone prove it.
+    grid : memory of the tables, tokens; 0 when each row has a grid of its own, see `table_of`.
+    tables : weights of items on the grid.
     """
 
     rows: tuple[tuple[int, int, int], ...] = field(repr=False)
     width: int
+    grid: int = 0
+    tables: tuple[Table, ...] = field(default=(), repr=False)
+
+    def table_of(self, number: int) -> tuple[int, Table]:
+        """Return the grid and the table that a row names by a number from 1 on.
+
+        Without a grid, the table of number k lets k pieces run: it weighs tokens on a grid of k.
+        """
+        if self.grid:
+            return self.grid, self.tables[number - 1]
+        return number, Table(number, tuple((m, 0, m) for m in range(1, number + 1)))
 
     @property
     def source(self) -> str:
@@ -264,11 +277,25 @@ def dual_certificate(given: Instance | Fleet, duals: Duals, value: int) -> DualC
 
 
 def cell_certificate(
-    instance: Instance, bound: int, rows: Iterable[tuple[int, int, int]], width: int
+    instance: Instance,
+    bound: int,
+    rows: Iterable[tuple[int, int, int]],
+    width: int,
+    grid: int = 0,
+    tables: Sequence[Table] = (),
 ) -> CellCertificate:
-    """Return the certificate of a bound by prices of rows and a dynamic program over cells."""
-    ordered = tuple(sorted((int(t), int(k), int(price)) for t, k, price in rows))
-    return CellCertificate(instance.name, instance.digest, int(bound), ordered, int(width))
+    """Return the certificate of a bound by prices of rows and a dynamic program over cells.
+
+    Tables without a row are left out.
+    """
+    priced = [(int(t), int(k), int(price)) for t, k, price in rows]
+    if grid:
+        used = sorted({k for _, k, _ in priced} - {0})
+        number = {k: new for new, k in enumerate([0, *used])}
+        priced = [(t, number[k], price) for t, k, price in priced]
+        tables = [tables[k - 1] for k in used]
+    claim = instance.name, instance.digest, int(bound)
+    return CellCertificate(*claim, tuple(sorted(priced)), int(width), grid, tuple(tables))
 
 
 def numbers_check(numbers: Mapping[str, Any]) -> str:

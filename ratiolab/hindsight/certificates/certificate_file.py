@@ -1,5 +1,6 @@
 """The file format of certificates, a model for each kind of proof."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, RootModel
@@ -29,6 +30,11 @@ def _table(row: tuple[int, ...]) -> tuple[int, ...]:
     if len(row) % 3 != 1:
         raise PydanticCustomError("table", "must hold a cap and then m, r, weight of each item")
     return row
+
+
+def _tables(rows: Iterable[tuple[int, ...]]) -> tuple[Table, ...]:
+    columns = ((cap, rest[::3], rest[1::3], rest[2::3]) for cap, *rest in rows)
+    return tuple(Table(cap, tuple(zip(m, r, w, strict=True))) for cap, m, r, w in columns)
 
 
 Integers: TypeAlias = Annotated[tuple[int, ...], _FROM_LIST, FailFast()]
@@ -79,13 +85,19 @@ class CellsFile(ProofFile):
 
     kind: Literal["cells"]
     rows: Annotated[tuple[PricedRow, ...], _FROM_LIST, FailFast()]
-    """Time, pieces and price of each row, ascending; prices are in units of 2^-24 rounds."""
+    """Time, table and price of each row, ascending; prices are in units of 2^-24 rounds. Table 0
+    weighs tokens."""
     width: int
     """Rounds of a cell of the first level, a power of two; 0 when the prices alone prove it."""
+    grid: int = absent()
+    """Memory of the tables, tokens; without it table k weighs tokens on a grid of k."""
+    tables: Annotated[list[TableRow], FailFast()] = absent()
+    """Of each table from 1 on its cap, then m, r, weight of the items at which it rises."""
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
-        return CellCertificate(self.instance, self.digest, self.bound, self.rows, self.width)
+        claim = self.instance, self.digest, self.bound, self.rows, self.width
+        return CellCertificate(*claim, self.grid or 0, _tables(self.tables or ()))
 
 
 class _ValueFile(ProofFile):
@@ -179,9 +191,7 @@ class _DualsFile(_ValueFile):
     @property
     def duals(self) -> Duals:
         """Return the duals."""
-        rows = ((cap, rest) for cap, *rest in self.tables)
-        tables = (Table(c, tuple(zip(r[::3], r[1::3], r[2::3], strict=True))) for c, r in rows)
-        return Duals(self.denominator, self.memory, tuple(tables), self.cuts)
+        return Duals(self.denominator, self.memory, _tables(self.tables), self.cuts)
 
 
 class DualsFile(_DualsFile):

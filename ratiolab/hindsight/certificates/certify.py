@@ -1,6 +1,7 @@
 """The independent checker of certificates, in plain Python integers.
 
-The exceptions are the searches of `ratiolab.hindsight.certificates.certify_paths` and
+The exceptions are the arrays of `ratiolab.hindsight.certificates.tables`, and the searches of
+`ratiolab.hindsight.certificates.certify_paths` and
 `ratiolab.hindsight.certificates.certify_cells`, whose loops are compiled.
 
 It shares nothing with the solver but the footprint and the names of its inputs. The bound of a
@@ -12,7 +13,7 @@ claimed value is the Lagrangian bound, over every start of every request.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from os import PathLike
 
 from ratiolab.hindsight.bounds import BOUNDS, Slots
@@ -38,6 +39,7 @@ from ratiolab.hindsight.certificates.effort import (
     steps_effort,
     table_steps,
 )
+from ratiolab.hindsight.certificates.tables import heaviest, table_weights
 from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.footprint import held
 from ratiolab.model.instance import Instance, shown
@@ -103,7 +105,7 @@ def certify(certificate: Certificate | Promised, given: Instance | Fleet) -> int
             bound = _priced(certificate, instance, memories)
     except CertificateError:
         raise
-    except ValueError as error:  # of numbers too long to be written, too
+    except (ValueError, OverflowError) as error:  # numbers too long to be written or added, too
         raise CertificateError(str(error)) from None
     if certificate.bound != bound:
         raise CertificateError(f"bound {certificate.bound} is claimed, {bound} is proven")
@@ -145,8 +147,7 @@ def _priced(certificate: CertificateWithDuals, instance: Instance, memories: Seq
     smaller = Effort(0, (len(set(memories)) - 1) * again)
     _effort(certificate, instance).plus(smaller).require_affordable()
     weights = [
-        _weights(number, table.cap, table.items, memory)
-        for number, table in enumerate(duals.tables)
+        table_weights(number, table, memory).tolist() for number, table in enumerate(duals.tables)
     ]
     counts = Counter(memories)
     allowed = [
@@ -210,29 +211,6 @@ def _effort(certificate: CertificateWithDuals, instance: Instance) -> Effort:
     return walks.plus(duals_effort(duals, instance))
 
 
-def _weights(number: int, cap: int, items: Sequence[tuple[int, int, int]], memory: int) -> Matrix:
-    """Return the weight of every (m, r), once no configuration exceeds the cap."""
-    if cap < 0:
-        raise CertificateError(f"table {number}: cap {cap} is negative")
-    for m, r, weight in items:
-        if m < 1 or r < 0 or m + r > memory or weight < 0:
-            raise CertificateError(f"table {number}: {(m, r, weight)} is no item with a weight")
-    found = _heaviest(items, memory)
-    if found > cap:
-        raise CertificateError(f"table {number}: a configuration weighs {found}, the cap is {cap}")
-    own = dict.fromkeys(((m, r) for m, r, _ in items), 0)
-    for m, r, weight in items:
-        own[m, r] = max(own[m, r], weight)
-    matrix = [[0] * (memory + 1)]
-    for m in range(1, memory + 1):
-        row: list[int] = []
-        for r in range(memory + 1):
-            left = row[-1] if r else 0
-            row.append(max(own.get((m, r), 0), left, matrix[-1][r]))
-        matrix.append(row)
-    return matrix
-
-
 def _cap_within(table: Table, memory: int, largest: int) -> int:
     """Return the most that things which fit a replica weigh; the cap where it has most memory.
 
@@ -240,28 +218,4 @@ def _cap_within(table: Table, memory: int, largest: int) -> int:
     """
     if memory == largest:
         return table.cap
-    return _heaviest([item for item in table.items if item[0] + item[1] <= memory], memory)
-
-
-def _heaviest(items: Sequence[tuple[int, int, int]], memory: int) -> int:
-    """Return the largest weight of a configuration.
-
-    ``rest[c][S]`` is the most that can still follow c items that hold S tokens now, using the
-    items seen so far; these come in rising r, the last of a configuration first.
-    """
-    least = min((m for m, _, _ in items), default=1)
-    most = memory // least
-    rest = [[0] * (memory + 1) for _ in range(most + 1)]
-    for m, r, weight in sorted(items, key=lambda item: item[1]):
-        for c, tokens in _states(m, r, memory, most, least):
-            follow = weight + rest[c + 1][tokens + m]
-            if follow > rest[c][tokens]:
-                rest[c][tokens] = follow
-    return rest[0][0]
-
-
-def _states(m: int, r: int, memory: int, most: int, least: int) -> Iterator[tuple[int, int]]:
-    """Yield states that the item may follow, more items first, so that it may follow itself."""
-    for c in range(most - 1, -1, -1):
-        for tokens in range(c * least, memory - m - (c + 1) * r + 1):
-            yield c, tokens
+    return heaviest([item for item in table.items if item[0] + item[1] <= memory], memory)

@@ -5,17 +5,21 @@ Claim: no schedule has a latency below ``bound``. Let request i arrive at a, sta
 Suppose a schedule S that waits at most L = bound - 1 - sum of o. The checker derives a
 contradiction.
 
-*Rows.* A row has a time t, pieces k and a price mu >= 0. A request that holds h tokens at t weighs
-h if k = 0, with cap M, else floor((k + 1) h / (M + 1)), with cap k. S obeys the caps: its weights
-sum to at most (k + 1) M / (M + 1) < k + 1. The reduced cost of a start is p - a and mu times its
-weight, summed over all rows. The reduced costs of S sum to at most its waiting plus C, the sum of
-mu cap. Hence S waits at least the sum of all least reduced costs less C; width 0 claims no more.
+*Rows.* A row has a time t, a table and a price mu >= 0. Table 0 weighs tokens, its cap is M. Any
+other has a grid G: a request that holds h tokens at t, with r rounds to go after t, weighs what the
+table says of floor((G + 1) h / (M + 1)) tokens and floor((G + 1) r / (M + 1)) rounds. S obeys the
+caps: what it holds at t fits M tokens until it ends, so its image fits G tokens
+(`ratiolab.hindsight.relaxation.configurations` proves it), and the cap is checked for all that fits
+G tokens, of at most n items. The reduced cost of a start is p - a and mu times its weight, summed
+over all rows. The reduced costs of S sum to at most its waiting plus C, the sum of mu cap. Hence S
+waits at least the sum of all least reduced costs less C; width 0 claims no more.
 
 *Labels.* A level cuts time into cells of w rounds. A label stands for schedules at a boundary: the
 set that has started, the cell of each request that may hold memory later, and of each such request
 a round ``left`` before which no schedule with this label starts it. If its cell ends with round r,
-the request certainly holds s + t - r tokens at r < t <= left + o, as p <= r and left <= p. After
-its left + o nothing is certain and the label forgets it.
+the request certainly holds s + t - r tokens at r < t <= left + o, and has at least left + o - t
+rounds to go, as p <= r and left <= p; weights rise in both. After its left + o nothing is certain
+and the label forgets it.
 
 *Starts.* A start p of i fits if its tokens and the certain ones of others are at most M while i
 runs. S fits, so its start is at least the earliest that fits in the cell, and a cell without one is
@@ -41,7 +45,7 @@ level no path from the empty set to the full one is left, as that of S would be.
 round paths are schedules: then a remaining path refutes the claim.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -68,6 +72,7 @@ from ratiolab.hindsight.certificates.cell_starts import (
     start_sets,
 )
 from ratiolab.hindsight.certificates.certificate import CellCertificate
+from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.certificates.effort import CertificateError, Effort, TooCostlyError
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance, shown
@@ -77,6 +82,9 @@ MOST_REQUESTS = 62
 
 MOST_ROUNDS = 2**24
 """Most rounds of the labels of a level: a cell and a request are one word of 32 bits."""
+
+MOST_PIECES = 100
+"""Most pieces of a row without a grid."""
 
 LAYER_STEPS = 100
 """Steps of a layer beside those of its labels, microseconds."""
@@ -89,7 +97,7 @@ def bound_by_cells(certificate: CellCertificate, instance: Instance) -> int:
     """Return the bound that a certificate proves."""
     _require_numbers(certificate, instance)
     served = int(instance.output.sum())
-    costs = RowCosts(instance, certificate.rows, max(1, certificate.width))
+    costs = RowCosts(instance, certificate, max(1, certificate.width))
     if not certificate.width:
         return served - (-costs.bound // UNIT)
     limit = certificate.bound - 1 - served
@@ -109,23 +117,27 @@ def _require_numbers(certificate: CellCertificate, instance: Instance) -> None:
         raise CertificateError(f"{n} requests: cells are checked up to {MOST_REQUESTS}")
     if width < 0 or width & (width - 1):
         raise CertificateError(f"width {shown(width)} must be 0 or a power of two")
-    for number, (time, pieces, price) in enumerate(rows):
-        if time < 1 or pieces < 0 or price < 0:
+    grid, tables = certificate.grid, certificate.tables
+    if grid < 0 or (tables and not grid):
+        raise CertificateError(f"grid {shown(grid)} must be positive where there are tables")
+    for number, (time, table, price) in enumerate(rows):
+        if time < 1 or table < 0 or price < 0:
             raise CertificateError(
-                f"row {number}: time {shown(time)} must be at least 1, pieces {shown(pieces)} "
+                f"row {number}: time {shown(time)} must be at least 1, table {shown(table)} "
                 f"and price {shown(price)} at least 0"
             )
-        if number and (time, pieces) <= rows[number - 1][:2]:
-            raise CertificateError(f"row {number}: rows must ascend in time, then in pieces")
+        if table > (len(tables) if grid else MOST_PIECES):
+            raise CertificateError(f"row {number}: there is no table {shown(table)}")
+        if number and (time, table) <= rows[number - 1][:2]:
+            raise CertificateError(f"row {number}: rows must ascend in time, then in tables")
     last = max(int(instance.arrival.max()), rows[-1][0] if rows else 0)
     if last + width > MOST_ROUNDS:
         raise TooCostlyError(f"rows or arrivals up to {shown(last)} are too late to check: refused")
-    pieces = max((row[1] for row in rows), default=0)
-    largest = (
-        n * (UNIT * (abs(bound) + last + width) + sum(row_capacities(rows, instance.memory))),
-        n * instance.memory * (pieces + 1),
-    )
-    if max(largest) > effort.LARGEST_SUM:
+    used = {table: certificate.table_of(table) for table in {row[1] for row in rows} - {0}}
+    _tables_effort(used.values(), n).require_affordable()
+    capacity = sum(row_capacities(certificate, instance.memory))
+    largest = UNIT * (abs(bound) + last + width) + capacity
+    if n * max(largest, instance.memory * (max(grid, MOST_PIECES) + 1)) > effort.LARGEST_SUM:
         raise CertificateError("numbers are too large for cells")
     rounds = rounds_of(instance, rows, max(1, width))
     longest = int(instance.output.max())
@@ -137,6 +149,16 @@ def _require_numbers(certificate: CellCertificate, instance: Instance) -> None:
         + n * cells * (20 + len(rows) * min(longest, rounds) // rounds)
         + certain // 100,
     ).require_affordable()
+
+
+def _tables_effort(tables: Iterable[tuple[int, Table]], n: int) -> Effort:
+    """Return what checking tables takes: a few array operations for an item and a prefix length."""
+    size = steps = 0
+    for grid, table in tables:
+        most = min(n, grid // max(1, min((m for m, _, _ in table.items), default=1)))
+        size += 8 * (grid + 1) * (grid + 1)
+        steps += (3 + grid // 200) * most * len(table.items) + (grid + 1) ** 2 // 100
+    return Effort(size, steps)
 
 
 class _Search:

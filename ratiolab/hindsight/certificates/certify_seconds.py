@@ -260,6 +260,7 @@ def _request(
     cells = len(duals.price) - 1
     if begin >= cells:
         return cost
+    _require_small((cells + 1) * claim.width)
     cost += -relief * int(duals.highest[begin]) >> PRICE_BITS
     times = np.maximum(np.arange(begin, cells + 1, dtype=np.int64) * claim.width - due, 0)
     top = (int(times[-1]) // work) + (int(duals.price.max()) >> PRICE_BITS) + 1

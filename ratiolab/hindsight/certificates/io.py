@@ -1,5 +1,6 @@
 """Certificates as files: written from a claim, and read back by the models of their kinds."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -16,6 +17,7 @@ from ratiolab.hindsight.certificates.certificate import (
     SecondsCertificate,
     numbers_check,
 )
+from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.certificates.effort import LARGEST_FILE
 from ratiolab.model.files import FormatError, PathLike, json_lines, write_text
 from ratiolab.model.instance import shown
@@ -51,6 +53,8 @@ def _own_numbers(certificate: Certificate | Promised) -> tuple[str, dict[str, An
         return "formula", {"source": certificate.source, **named}
     if isinstance(certificate, CellCertificate):
         own: dict[str, Any] = {"rows": certificate.rows, "width": certificate.width}
+        if certificate.grid or certificate.tables:
+            own |= {"grid": certificate.grid, "tables": _table_rows(certificate.tables)}
         return "cells", {"bound": certificate.bound, **own}
     if isinstance(certificate, (SecondsCertificate, InTimeCertificate)):
         claimed = {"bound": certificate.bound}
@@ -69,7 +73,7 @@ def _own_numbers(certificate: Certificate | Promised) -> tuple[str, dict[str, An
             return "growth", numbers
         del numbers["rows"], numbers["growth"]
         return "steps", numbers
-    numbers["tables"] = [[table.cap, *chain(*table.items)] for table in duals.tables]
+    numbers["tables"] = _table_rows(duals.tables)
     if isinstance(certificate, DualCertificate):
         return "prices", numbers
     numbers = {"bound": certificate.bound, **numbers}
@@ -77,6 +81,10 @@ def _own_numbers(certificate: Certificate | Promised) -> tuple[str, dict[str, An
     if certificate.width:
         return "paths-merged", {**numbers, **own, "width": certificate.width}
     return "paths-back", {**numbers, **own, "passes": certificate.passes}
+
+
+def _table_rows(tables: Sequence[Table]) -> list[list[int]]:
+    return [[table.cap, *chain(*table.items)] for table in tables]
 
 
 def read_certificate(path: PathLike) -> Certificate | Promised:

@@ -33,7 +33,7 @@ from ratiolab.hindsight.cuts.master import (
     split,
 )
 from ratiolab.hindsight.programs.highs import FloatArray
-from ratiolab.hindsight.relaxation.configurations import Separator
+from ratiolab.hindsight.relaxation.configurations import Separator, real_items
 from ratiolab.hindsight.relaxation.lagrangian import DENOMINATOR
 from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, IntArray, stream
@@ -139,7 +139,8 @@ def cut_bound(
         raise ValueError(f"up to {entries} non-zeros exceed {MOST_ENTRIES}, the most for cuts")
     clock = _Clock(time_limit)
     edges = first_spans(horizon)
-    master, separate = Master(instance, edges, memories), Separator(instance)
+    separate = Separator(instance.memory, real_items(instance))
+    master = Master(instance, edges, memories)
     solved = master.solve_plain(clock.left)
     plain = master.lower
     stopped: Stopped

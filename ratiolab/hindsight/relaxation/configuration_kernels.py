@@ -30,8 +30,8 @@ def heaviest_into(m, r, weight, memory, best, took, counts):  # type: ignore[no-
     """Return the largest weight of a feasible multiset; write the count of each item.
 
     ``best`` and ``took`` are scratch arrays: the weight of a state, and whether an item leads
-    there from the items before and itself. Weights are at least 0; integers count exactly while
-    sums are below 2^53.
+    there from the items before and itself. Their size says how many items a multiset may have.
+    Weights are at least 0; integers count exactly while sums are below 2^53.
     """
     most, least = len(best) - 1, memory
     for q in range(len(m)):
@@ -88,7 +88,7 @@ def raise_weights(  # type: ignore[no-untyped-def]
     after : scratch, 0. ``after[r]`` will be that of items below level r that may follow a state,
         S + c (r - 1) <= M.
     """
-    memory = len(table) - 1
+    memory, most = len(table) - 1, before.shape[1] - 2
     for k in range(len(known_m)):
         weight = table[known_m[k], known_r[k]]
         _enter(levels, size, known_m[k], known_r[k], weight)
@@ -96,7 +96,8 @@ def raise_weights(  # type: ignore[no-untyped-def]
     _up(after, levels, size, np.int64(0))
     for i in range(len(m)):
         old, new = table[m[i], r[i]], cap
-        for copies in range(1, memory // (m[i] + r[i]) + 1):
+        fits = memory // (m[i] + r[i])
+        for copies in range(1, (fits if fits < most else most) + 1):
             room = (cap - _beside(before, after, m[i], r[i], copies)) // copies
             new = room if room < new else new
             if new <= old:
@@ -192,7 +193,8 @@ def separating_weights(  # type: ignore[no-untyped-def]
     best, took, counts = scratch
     for i in range(n):
         cost[i] = 1.0
-        inverse[i, i] = 1.0 / (memory // (m[i] + r[i]))
+        copies = memory // (m[i] + r[i])
+        inverse[i, i] = 1.0 / (copies if copies < len(best) else len(best) - 1)
         value[i] = inverse[i, i] * amount[i]
     for _ in range(most_pivots):
         for i in range(n):

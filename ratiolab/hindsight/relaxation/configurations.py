@@ -29,6 +29,18 @@ c copies of (m, r) are feasible together. Raise W to v = min over c of floor((ca
 (m, r) and, by closure, at every item above it that weighs less. A feasible multiset with c raised
 items weighs what c copies of (m, r) and the rest Q of it weigh, at most c v + b_c <= cap.
 
+Grids. Let the memory be large, and G >= 1 small. Scale by f(x) = floor((G + 1) x / (M + 1)): items
+(m, r) become (f(m), f(r)), and those with f(m) = 0 are left out. What was feasible in a memory of M
+tokens is feasible in one of G. In falling r, f(r) falls, too. Let a prefix end with the last of all
+items of one f(r), c items, S tokens now. S + c r <= M, so
+
+    sum of f(m) + c f(r) <= floor((G + 1) (S + c r) / (M + 1)) <= floor((G + 1) M / (M + 1)) <= G,
+
+as floors of sums are at least sums of floors. Prefixes of fewer items with this f(r) are implied.
+Hence tables of a memory of G tokens give cuts for one of M: an item weighs what its image weighs.
+Rounding is exact for what divides G + 1: with G = 119 at most k requests hold more than M / (k + 1)
+tokens each, k = 1..5, as before.
+
 Source: sequential lifting as in Padberg (1975), A note on zero-one programming, Oper. Res. 23,
 carried over from knapsacks to configurations.
 """
@@ -94,17 +106,27 @@ def heaviest(
     return value, found
 
 
-def _heaviest(m: IntArray, r: IntArray, weights: IntArray, memory: int) -> tuple[int, IntArray]:
+def _heaviest(
+    m: IntArray, r: IntArray, weights: IntArray, memory: int, most: int | None = None
+) -> tuple[int, IntArray]:
     """Return the largest weight, and the count of each item, of items in falling r."""
-    scratch = _scratch(m, memory)
+    scratch = _scratch(m, memory, most)
     value = heaviest_into(m, r, weights.astype(float), memory, *scratch)
     assert value < LARGEST, "integers that large are not exact"
     return int(value), scratch[-1]
 
 
-def _scratch(m: IntArray, memory: int) -> tuple[FloatArray, NDArray[np.bool_], IntArray]:
+def _most(m: IntArray, memory: int, most: int | None) -> int:
+    """Return how many items a configuration may have."""
+    fits = memory // int(m.min())
+    return fits if most is None else min(most, fits)
+
+
+def _scratch(
+    m: IntArray, memory: int, most: int | None
+) -> tuple[FloatArray, NDArray[np.bool_], IntArray]:
     """Return the arrays that `heaviest_into` writes to; counts come last."""
-    size = memory // int(m.min()) + 1, memory + 1
+    size = _most(m, memory, most) + 1, memory + 1
     return np.zeros(size), np.zeros((len(m), *size), np.bool_), np.zeros(len(m), np.int64)
 
 
@@ -144,15 +166,18 @@ class Separator:
 
     Parameters
     ----------
-    instance : weights are raised at the items of its requests.
+    memory : tokens.
+    items : items at which weights are raised, shape (items, 2).
+    most : items of a configuration at most; by default as many as fit.
     """
 
-    instance: Instance
+    memory: int
+    items: IntArray
+    most: int | None = None
 
     def __post_init__(self) -> None:
-        self.memory = self.instance.memory
-        items = real_items(self.instance)
-        self.lifted = items[np.argsort(-(2 * items[:, 0] + items[:, 1]), kind="stable")]
+        order = np.argsort(-(2 * self.items[:, 0] + self.items[:, 1]), kind="stable")
+        self.lifted = self.items[order]
 
     def __call__(self, m: IntArray, r: IntArray, amount: FloatArray) -> Table | None:
         """Return the most violated row for these amounts of items, lifted, if there is one.
@@ -174,7 +199,8 @@ class Separator:
         for tokens, rounds, weight in zip(m, r, np.rint(weights * SCALE), strict=True):
             np.maximum(table[tokens:, rounds:], int(weight), out=table[tokens:, rounds:])
         known_m, known_r = minimal(table)
-        cap, _ = _heaviest(known_m, known_r, table[known_m, known_r], self.memory)
+        known = table[known_m, known_r]
+        cap, _ = _heaviest(known_m, known_r, known, self.memory, self.most)
         first = np.argsort(-amounts, kind="stable")
         lift = np.concatenate([np.column_stack([m, r])[first], self.lifted])
         columns = lift[:, 0].copy(), lift[:, 1].copy()
@@ -183,7 +209,8 @@ class Separator:
 
     def _levels(self, lift: tuple[IntArray, IntArray], known: IntArray) -> tuple[IntArray, ...]:
         """Return the arrays that `raise_weights` writes to."""
-        top, most = int(max(lift[1].max(), known.max())), self.memory // int(lift[0].min())
+        top = int(max(lift[1].max(), known.max()))
+        most = _most(lift[0], self.memory, self.most)
         levels = np.zeros((2, top + 1, self.memory + 1), np.int64)
         before = np.full((top + 2, most + 2, self.memory + 1), NEVER)
         before[:, 0, 0] = 0
@@ -194,7 +221,7 @@ class Separator:
         gain = amounts + 1e-6 * (m + r) / (self.memory * len(m))
         size, numbers = len(m), (self.memory, LEAST_VIOLATION, ENOUGH, MOST_PIVOTS)
         inverse, vectors = np.zeros((size, size)), tuple(np.zeros((5, size)))
-        scratch = inverse, vectors, _scratch(m, self.memory)
+        scratch = inverse, vectors, _scratch(m, self.memory, self.most)
         return vectors[0] if separating_weights(m, r, gain, *numbers, *scratch) else None
 
 
