@@ -140,9 +140,9 @@ class CellsParams:
     share: float = 0.2
     tables: int = 30
     grid: int = 30
-    rows: int = 12
+    rows: int = 30
     columns: int = 8
-    apart: int = 60
+    apart: int = 120
     violation: float = 0.01
     patience: int = 5
     gain: float = 0.02

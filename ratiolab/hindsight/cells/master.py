@@ -121,10 +121,13 @@ class Prices:
         return Costs(cell, later, self.capacity)
 
 
-GRID = 119
+GRID = 179
 """Tokens of the memory for which configurations are searched, unless it has fewer. G + 1 is a
 multiple of 2 to 6, so that requests of more than M / 2 to M / 6 tokens stay so; a search takes
 O(G^2) states an item."""
+
+IDLE = 3
+"""A row is dropped after this number of rounds without a price, as in `ratiolab.hindsight.cuts`."""
 
 TOLERANCE = 1e-6
 """Values of columns, and reduced costs in rounds, below which they count as zero."""
@@ -151,6 +154,7 @@ class Master:
         )
         self.request = self.start = self.time = self.table = none
         self.grid = min(GRID, problem.memory)
+        self.idle = none
         self.tables: list[Table] = []
         self.weight = np.zeros((1, self.grid + 1, self.grid + 1), np.int64)
         self.cap = np.array([problem.memory])
@@ -176,9 +180,9 @@ class Master:
         upper : rounds of waiting of the best schedule.
         """
         best, known = None, []
-        n = len(self.problem.arrival)
+        n, primal = len(self.problem.arrival), True
         while True:
-            solution = self.program.solve(primal=True)
+            solution = self.program.solve(primal=primal)
             duals = np.maximum(0.0, -solution.duals[n:])
             prices = self._prices(duals)
             if best is None or prices.bound > best.bound:
@@ -186,13 +190,15 @@ class Master:
             if best.bound >= upper or stop():
                 return best
             settled = solution.value - prices.bound <= max(0.5, 0.002 * abs(solution.value))
-            if settled or not self._price_out(prices, solution.duals[:n]):
+            primal = not settled and self._price_out(prices, solution.duals[:n])
+            if not primal:
                 known.append(best.bound)
                 rounds = self.params.patience
                 if len(known) > rounds and (
                     known[-1] - known[-1 - rounds] < self.params.gain * (upper - known[-1])
                 ):
                     return best
+                self._drop(duals)
                 if not self._separate(solution.columns):
                     return best
 
@@ -298,6 +304,15 @@ class Master:
         if chosen:
             self._add_rows(times[chosen], table[chosen])
         return bool(chosen)
+
+    def _drop(self, duals: FloatArray) -> None:
+        """Remove rows that had no price in the last rounds."""
+        new = len(duals) - len(self.idle)
+        self.idle = np.where(duals > 0, 0, np.append(self.idle, np.zeros(new, np.int64)) + 1)
+        drop = self.idle >= IDLE
+        if drop.any():
+            self.program.delete_rows(len(self.problem.arrival) + np.flatnonzero(drop))
+            self.time, self.table, self.idle = self.time[~drop], self.table[~drop], self.idle[~drop]
 
     def _add_table(self, table: Table) -> None:
         self.tables.append(table)

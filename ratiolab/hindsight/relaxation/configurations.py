@@ -38,7 +38,7 @@ items of one f(r), c items, S tokens now. S + c r <= M, so
 
 as floors of sums are at least sums of floors. Prefixes of fewer items with this f(r) are implied.
 Hence tables of a memory of G tokens give cuts for one of M: an item weighs what its image weighs.
-Rounding is exact for what divides G + 1: with G = 119 at most k requests hold more than M / (k + 1)
+Rounding is exact for what divides G + 1: with G = 179 at most k requests hold more than M / (k + 1)
 tokens each, k = 1..5, as before.
 
 Source: sequential lifting as in Padberg (1975), A note on zero-one programming, Oper. Res. 23,
