@@ -30,16 +30,16 @@ c copies of (m, r) are feasible together. Raise W to v = min over c of floor((ca
 items weighs what c copies of (m, r) and the rest Q of it weigh, at most c v + b_c <= cap.
 
 Grids. Let the memory be large, and G >= 1 small. Scale by f(x) = floor((G + 1) x / (M + 1)): items
-(m, r) become (f(m), f(r)), and those with f(m) = 0 are left out. What was feasible in a memory of M
-tokens is feasible in one of G. In falling r, f(r) falls, too. Let a prefix end with the last of all
-items of one f(r), c items, S tokens now. S + c r <= M, so
+(m, r) become (f(m), f(r)), and those with f(m) = 0 are left out. Every multiset that is feasible in
+a memory of M tokens has an image that is feasible in one of G. Proof. In falling r, f(r) falls,
+too. Take a prefix of c items, S tokens now, that ends with the last of all items of one f(r). Then
+S + c r <= M, and as floors of sums are at least sums of floors,
 
-    sum of f(m) + c f(r) <= floor((G + 1) (S + c r) / (M + 1)) <= floor((G + 1) M / (M + 1)) <= G,
+    sum of f(m) + c f(r) <= floor((G + 1) (S + c r) / (M + 1)) <= floor((G + 1) M / (M + 1)) <= G.
 
-as floors of sums are at least sums of floors. Prefixes of fewer items with this f(r) are implied.
-Hence tables of a memory of G tokens give cuts for one of M: an item weighs what its image weighs.
-Rounding is exact for what divides G + 1: with G = 179 at most k requests hold more than M / (k + 1)
-tokens each, k = 1..5, as before.
+Prefixes of fewer items with this f(r) are implied. Hence tables of a memory of G tokens give cuts
+for one of M: an item weighs what its image weighs. If k + 1 divides G + 1, more than M / (k + 1)
+tokens are more than G / (k + 1) on the grid.
 
 Source: sequential lifting as in Padberg (1975), A note on zero-one programming, Oper. Res. 23,
 carried over from knapsacks to configurations.
