@@ -141,6 +141,20 @@ def test_it_makes_every_run_of_the_literal_version(mode, seeds):
     assert evictions > 5
 
 
+def test_ages_below_a_lower_bound_are_no_news_where_many_run():
+    for seed in range(15, 20):
+        rng, n = stream(seed, "cases"), 30
+        output = rng.integers(1, 13, n)
+        arrival, lower = (
+            np.sort(rng.integers(0, 12, n)),
+            np.maximum(1, output - rng.integers(0, 3, n)),
+        )
+        instance = Instance("many", 90, arrival, [0] * n, output, lower)
+        expected, _ = serve(instance, Literal(seed, "restart"), 1000, "restart")
+        simulation = simulate(instance, make("learned-caps"), seed=seed)
+        assert [(r.request, r.start, r.stop) for r in simulation.schedule.runs] == expected, seed
+
+
 @pytest.mark.parametrize("policy", ["learned-caps", "volume-restart"])
 def test_rounds_in_which_nothing_can_start_are_skipped(policy):
     n, rng = 300, stream(0, "cases")

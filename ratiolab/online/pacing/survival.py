@@ -78,7 +78,7 @@ class Survival:
                 self.saw(known, reached, False)
         elif (age > above).any():
             self._facts += 1
-            self.seen = max(self.seen, int(age.max()))
+            self.seen = max(self.seen, int(age[age > above].max()))
             known = max(self.seen, int(above.max()))
             change = np.bincount(above + 1, minlength=known + 2)
             change -= np.bincount(np.maximum(above, age) + 1, minlength=known + 2)
