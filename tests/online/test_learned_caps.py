@@ -5,7 +5,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from drawn import drawn, in_two
+from drawn import drawn, ended, in_two
 from reference_paced import Paced
 from round_by_round import serve
 
@@ -13,6 +13,7 @@ from ratiolab.model import Instance
 from ratiolab.model.footprint import held, volume
 from ratiolab.model.streams import stream
 from ratiolab.online import make, simulate
+from ratiolab.online.pacing import kernels
 from ratiolab.online.pacing.cap_plan import NODES, PROMPTS, spread
 from ratiolab.online.policies.learned_caps import NEWS, PATIENCE
 
@@ -162,6 +163,24 @@ def test_rounds_in_which_nothing_can_start_are_skipped(policy):
     instance = Instance("skip", 2_000, [0] * n, rng.integers(20, 60, n), output)
     simulation = simulate(instance, make(policy))
     assert simulation.decisions < 0.5 * simulation.schedule.makespan
+
+
+@pytest.mark.parametrize("policy", ["learned-caps", "volume-restart"])
+def test_compiled_loops_make_the_runs_of_python(policy, monkeypatch):
+    n, rng = 60, stream(0, "cases")
+    output = np.minimum(1 + rng.lognormal(3, 1, n).astype(int), 400)
+    arrival, prompt = np.sort(rng.integers(0, 300, n)), rng.integers(20, 90, n)
+    instance = Instance("loops", 1_000, arrival, prompt, output)
+    loops = [loop for loop in vars(kernels).values() if isinstance(loop, kernels.Often)]
+    found = []
+    for few in (1, 10**9):
+        monkeypatch.setattr(kernels, "FEW", few)
+        for loop in loops:
+            monkeypatch.setattr(loop, "_calls", 0)
+            monkeypatch.setattr(loop, "_function", loop.__wrapped__)
+        found.append(ended(simulate(instance, make(policy))))
+        assert all(hasattr(loop._function, "signatures") == (few == 1) for loop in loops)
+    assert found[0] == found[1]
 
 
 def test_it_learns_to_kill_after_the_first_of_two_lengths():

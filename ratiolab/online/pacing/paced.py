@@ -21,7 +21,8 @@ import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model.footprint import held, volume
-from ratiolab.online.pacing.columns import BOUND, FIRST, ROW, Columns, expected_tokens
+from ratiolab.online.pacing.columns import Columns
+from ratiolab.online.pacing.kernels import BOUND, CLOSE, FIRST, number_fitting, tokens_ahead
 from ratiolab.online.pacing.survival import HORIZONS, Survival, horizons
 from ratiolab.online.pacing.waiting import Entry, Waiting
 from ratiolab.online.policy import Setting
@@ -32,9 +33,6 @@ BLOCK = 64
 
 FORESIGHT = 32
 """Rounds that are looked at together for the first in which the next request may fit."""
-
-CLOSE = 1e-9
-"""Difference of expected tokens, or of rounds, that rounding may make."""
 
 
 class PacedRun(ABC):
@@ -129,15 +127,8 @@ class PacedRun(ABC):
 
     def observe(self, kind: int, now: int) -> Survival:
         """Enter how far those of a kind that run have come; returns its survival curve."""
-        curve, facts = self.curves[kind], self._columns.all
-        those: Any = slice(None)
-        if len(self.curves) > 1:
-            those = np.flatnonzero(facts[ROW] == self._row(kind))
-            if not len(those):
-                return curve
-        above, age = facts[BOUND, those], now - facts[FIRST, those]
-        curve.saw_all(above, age)
-        facts[BOUND, those] = np.maximum(above, age)
+        curve = self.curves[kind]
+        curve.saw_running(self._columns.table, len(self._columns), self._row(kind), now)
         return curve
 
     def enqueue(self, view: View, i: int) -> None:
@@ -149,9 +140,8 @@ class PacedRun(ABC):
         return kind * self._logs.shape[1]
 
     def _start(self, entry: Entry, now: int) -> None:
-        _, _, i, kind, prompt, bound, kept, cap = entry
+        _, _, i, _, _, _, kept, cap = entry
         self.cap[i], self.key[i] = cap, entry.key
-        self._columns.add(i, now - kept, prompt, bound, cap, self._row(kind))
         self._turn[i] = self._starts
         heappush(self._kills, (now - kept + cap, self._starts, i))
         self._starts += 1
@@ -191,8 +181,8 @@ class PacedRun(ABC):
         out = list[int]()
         if self._room(view.now) >= 0:
             return out
-        first = self._columns.all[FIRST].tolist()
-        for _, i in sorted(zip(first, self._columns.requests, strict=True), reverse=True):
+        first = self._columns.table[FIRST].tolist()  # of those who run, and beyond
+        for _, i in sorted(zip(first, self._columns.requests, strict=False), reverse=True):
             if self._room(view.now) >= 0:
                 break
             self._leave(view, i)
@@ -218,40 +208,39 @@ class PacedRun(ABC):
             self.observe(kind, now).learn()
         ahead = horizons(queue.first.cap)
         limit = self._limit[: len(ahead)]
-        room = limit
+        room, columns = limit.copy(), self._columns
         while queue:
-            block, steps, clock = list[Entry](), list[float](), self._clock
+            # those who run are weighed along with the first block
+            block, steps, clock, before = list[Entry](), list[float](), self._clock, len(columns)
             while queue and len(block) < BLOCK and clock < now + 1 - CLOSE:
-                block.append(queue.pop())
-                steps.append(self._step(block[-1]))
+                entry = queue.pop()
+                block.append(entry)
+                steps.append(self._step(entry))
                 clock += steps[-1]
+                _, _, i, kind, prompt, bound, kept, cap = entry
+                columns.add(i, now - kept, prompt, bound, cap, self._row(kind))
             if not block:
                 break
-            facts = np.array(
-                [(now - e.kept, e.prompt, e.bound, e.cap, self._row(e.kind)) for e in block]
-            ).T
-            if not admitted:  # those who run are weighed along with the first block
-                facts = np.concatenate([self._columns.all, facts], axis=1)
-            needed = self._expected(facts, now, ahead, now + int(ahead[-1]))
-            room = room - needed[: -len(block)].sum(axis=0)
-            needed = needed[-len(block) :].cumsum(axis=0)
-            fits = (needed <= room + CLOSE).all(axis=1)
-            number = len(block) if fits.all() else int(fits.argmin())
+            begin = before if admitted else 0
+            needed = self._expected(begin, now, ahead, now + int(ahead[-1]))
+            number = number_fitting(needed, before - begin, room)
             if number == 0 and not running and not admitted:
                 number = 1
-            for entry in block[number:]:
+            for entry in reversed(block[number:]):
+                columns.remove(entry.request)
                 queue.push(entry)
             for entry, step in zip(block[:number], steps, strict=False):
                 self._clock += step
                 self._start(entry, now)
                 admitted.append(entry.request)
-            if number < len(block):
+            if number < BLOCK:
                 break
-            room = room - needed[-1]
+            room -= needed[before - begin :].cumsum(axis=0)[-1]
         if admitted or self.moving:
             return admitted, self._earliest(now, now + 1)
-        worst = int((needed[0] - room).argmax())
-        return admitted, self._foreseen(now, int(ahead[worst]), limit[worst] - needed[0, worst])
+        first = needed[len(columns)]
+        worst = int((first - room).argmax())
+        return admitted, self._foreseen(now, int(ahead[worst]), limit[worst] - first[worst])
 
     def _earliest(self, now: int, after: int) -> int:
         """Return the first round that may start a request, not before `after`; now or later."""
@@ -265,22 +254,37 @@ class PacedRun(ABC):
             turn += 1
         return turn
 
-    def _expected(self, facts: Any, now: Any, ahead: Any, until: int) -> Any:
-        """Return `expected_tokens` of columns, with curves that reach to all ages until a round."""
-        most = max(until - int(facts[FIRST].min()), int(facts[BOUND].max()))
+    def _expected(self, begin: int, now: int, ahead: Any, until: int, step: int = 0) -> Any:
+        """Return the tokens that requests are expected to hold, shape (requests, rounds ahead).
+
+        Parameters
+        ----------
+        begin : the first column of a request that counts.
+        until : the last of these rounds; `kernels.tokens_ahead` has the others.
+        """
+        table, number = self._columns.table, len(self._columns)
+        most = max(
+            until - int(table[FIRST, begin:number].min()), int(table[BOUND, begin:number].max())
+        )
         for curve in self.curves.values():
-            curve.reach(most)
-        return expected_tokens(self._logs.ravel(), facts, now, ahead)
+            if curve.right < most:
+                curve.reach(most)
+        alive, tokens = np.empty((2, number - begin, len(ahead)))
+        tokens_ahead(table, begin, now, step, ahead, self._logs.ravel(), alive, tokens)
+        np.exp(alive, alive)
+        alive *= tokens
+        return alive
 
     def _foreseen(self, now: int, ahead: int, room: float) -> int:
         """Return the first of the next rounds in which all leave room at a round ahead of it.
 
         Returns the round after the searched ones if there is none.
         """
-        rounds = np.arange(now + 1, min(now + FORESIGHT, self._next_kill()) + 1)
-        tokens = self._expected(self._columns.all, rounds, ahead, int(rounds[-1]) + ahead)
-        fits = tokens.sum(axis=0) <= room + CLOSE
-        return int(rounds[fits.argmax()] if fits.any() else rounds[-1] + 1)
+        last = min(now + FORESIGHT, self._next_kill())
+        later = np.full(last - now, ahead)
+        needed = self._expected(0, now + 1, later, last + ahead, 1)
+        fits = needed.sum(axis=0) <= room + CLOSE
+        return now + 1 + int(fits.argmax()) if fits.any() else last + 1
 
     def _step(self, entry: Entry) -> float:
         if entry.key <= 0:

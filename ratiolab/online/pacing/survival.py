@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from ratiolab.model.footprint import volume
+from ratiolab.online.pacing.kernels import continued, ending_shares, oldest_news, running_sums
 
 HORIZONS = 14
 """Rounds ahead, in geometric progression, at which expected memory is looked at."""
-
-MANY = 16
-"""Requests from which on sums over all ages are quicker than one after the other."""
 
 
 def longest_within(prompt: int, area: float) -> int:
@@ -38,6 +36,7 @@ class Survival:
     ----------
     log : logarithm of the share that outlives each age, shape (memory + 2,); right up to the
         oldest age that `reach` was asked for since it was learned.
+    right : that age.
     seen : oldest age that a request was seen to reach.
     """
 
@@ -47,11 +46,10 @@ class Survival:
         self.log = np.zeros(ages) if log is None else log
         self.seen = 0
         self._oldest, self._tail = 1, extension(None, ages)
-        self._right, self._shift = ages, 0.0
+        self.right, self._shift = ages, 0.0
         self._learned: tuple[int, int | None] = 0, None  # facts entered, and prompt
         self._facts = 0
         self._sums: Any = None
-        self._age = np.arange(1, ages)
 
     def saw(self, above: int, age: int, ended: bool) -> None:
         """Enter a request that was known to outlive ``above`` and has now reached an age.
@@ -66,23 +64,15 @@ class Survival:
             self._facts += 1
             self.seen = max(self.seen, age)
 
-    def saw_all(self, above: Any, age: Any) -> None:
-        """Enter many requests that still run.
+    def saw_running(self, table: Any, number: int, row: int, now: int) -> None:
+        """Enter the ages of running requests of one kind; the table takes note of them.
 
-        Parameters
-        ----------
-        above, age : arrays; each pair is a call of `saw` with ``ended`` false.
+        `kernels.oldest_news` has the parameters.
         """
-        if len(age) < MANY:
-            for known, reached in zip(above.tolist(), age.tolist(), strict=True):
-                self.saw(known, reached, False)
-        elif (age > above).any():
+        oldest = oldest_news(table, number, row, now, self._reached)
+        if oldest:
             self._facts += 1
-            self.seen = max(self.seen, int(age[age > above].max()))
-            known = max(self.seen, int(above.max()))
-            change = np.bincount(above + 1, minlength=known + 2)
-            change -= np.bincount(np.maximum(above, age) + 1, minlength=known + 2)
-            self._reached[: known + 1] += change[:-1].cumsum()
+            self.seen = max(self.seen, oldest)
 
     def learn(self, prompt: int | None = None) -> None:
         """Bring the curve up to date.
@@ -96,15 +86,13 @@ class Survival:
         if self._learned == (self._facts, prompt):
             return
         self._learned = self._facts, prompt
-        known = slice(0, self.seen + 1)  # nobody was seen to end later
-        share = self._ended[known] / (self._reached[known] + 0.5)
-        np.minimum(share, 0.999, out=share)
-        np.log1p(np.negative(share, out=share), out=share).cumsum(out=self.log[known])
+        known = self.log[: self.seen + 1]  # nobody was seen to end later
+        ending_shares(self._reached, self._ended, known)
+        np.log1p(known, known)
         self._oldest = max(self.seen, 1)
         self._tail = extension(prompt, len(self.log))
-        self._shift = self.log[self.seen] - self._tail[0][self._oldest]
-        self._right = self._oldest - 1
-        self.reach(self._oldest)
+        self._shift = continued(self.log, self.seen, self._tail[0])
+        self.right = self._oldest
         self._sums = None
 
     def reach(self, age: Any) -> Any:
@@ -113,28 +101,37 @@ class Survival:
         Most runs never come near the age that fills the memory.
         """
         most = age if isinstance(age, int) else int(age.max())
-        if most > self._right:
-            further = slice(self._right + 1, most + 1)
+        if most > self.right:
+            further = slice(self.right + 1, most + 1)
             np.add(self._tail[0][further], self._shift, out=self.log[further])
-            self._right = most
+            self.right = most
         return self.log
+
+    def _known(self) -> tuple[Any, Any, Any]:
+        """Return rounds and output tokens of runs to each age that was seen, and shares alive."""
+        if self._sums is None:
+            rounds, tokens = np.zeros((2, self._oldest + 1))
+            alive = np.exp(self.log[: self._oldest])
+            running_sums(alive, rounds, tokens)
+            self._sums = rounds, tokens, alive
+        return self._sums  # type: ignore[no-any-return]
 
     def sums(self, age: Any) -> tuple[Any, Any]:
         """Return the rounds and the output tokens that a run to an age has on average."""
-        if self._sums is None:
-            self._sums = np.zeros((2, self._oldest + 1))
-            alive = np.exp(self.log[: self._oldest])
-            alive.cumsum(out=self._sums[0, 1:])
-            (alive * self._age[: self._oldest]).cumsum(out=self._sums[1, 1:])
-        rounds, tokens = self._sums
-        if isinstance(age, int) and age <= self._oldest:
-            return rounds[age], tokens[age]
-        near, far = np.minimum(age, self._oldest), np.maximum(age, self._oldest)
+        rounds, tokens, _ = self._known()
         falls, rounds_beyond, tokens_beyond = self._tail
+        if isinstance(age, int):  # of one request, quicker without arrays
+            near, far = min(age, self._oldest), max(age, self._oldest)
+            rounds, tokens = rounds.item(near), tokens.item(near)
+            if age <= self._oldest:
+                return rounds, tokens
+        else:
+            near, far = np.minimum(age, self._oldest), np.maximum(age, self._oldest)
+            rounds, tokens = rounds[near], tokens[near]
         scale = exp(self.log[self._oldest] - falls[self._oldest])
         return (
-            rounds[near] + scale * (rounds_beyond[far] - rounds_beyond[self._oldest]),
-            tokens[near] + scale * (tokens_beyond[far] - tokens_beyond[self._oldest]),
+            rounds + scale * (rounds_beyond[far] - rounds_beyond[self._oldest]),
+            tokens + scale * (tokens_beyond[far] - tokens_beyond[self._oldest]),
         )
 
     def expected_volume(self, prompt: Any, bound: Any, cap: Any) -> Any:
@@ -145,6 +142,8 @@ class Survival:
         rounds, tokens = self.sums(cap)
         rounds_before, tokens_before = self.sums(bound)
         beyond = prompt * (rounds - rounds_before) + tokens - tokens_before
+        if isinstance(bound, int) and bound < self._oldest:
+            return volume(prompt, bound) + beyond / max(self._known()[2].item(bound), 1e-300)
         return volume(prompt, bound) + beyond / np.maximum(np.exp(self.reach(bound)[bound]), 1e-300)
 
 

@@ -121,8 +121,9 @@ class _Run(PacedRun):
         kind = self._kinds[key]
         curve = self.observe(key, view.now)
         curve.learn(kind.prompts[len(kind.prompts) // 2])
+        ended, seen, arrived = kind.known
         know = (len(kind.ended), curve.seen, len(kind.prompts))
-        if not any(new > NEWS * old for new, old in zip(know, kind.known, strict=True)):
+        if know[0] <= NEWS * ended and know[1] <= NEWS * seen and know[2] <= NEWS * arrived:
             return False
         kind.known = know
         memory, keeps = view.memory, self._setting.keeps
