@@ -94,27 +94,69 @@ class Level:
             if status == kernels.DONE:
                 return True
             if status in (kernels.CROWDED, kernels.WIDE):
-                self._narrow(int(self.cursor[2 if status == kernels.CROWDED else 1]))
+                begin = int(self.cursor[2 if status == kernels.CROWDED else 1])
+                self._narrow(begin, self.most)
+                self._compact(begin)
+                if status == kernels.WIDE:
+                    self.cursor[2] = self.cursor[3]  # the layer is complete
             elif status == kernels.NARROW:
                 self.slots += 2
                 self._allocate(len(self.labels.started), self.labels)
             elif status == kernels.FULL:
                 if len(self.labels.started) == room:
-                    return False
+                    if not self._make_room():
+                        return False
+                    continue
                 self._allocate(min(2 * len(self.labels.started), room), self.labels)
         return False
 
-    def _narrow(self, begin: int) -> None:
-        """Lower the limit so that at most ``most`` labels of the new layer are of interest."""
+    def _bounds(self, begin: int) -> IntArray:
+        """Return the least cost of a path through each label of the new layer, units.
+
+        Labels in the middle of a coarser cell have no bound yet.
+        """
         labels, used = self.labels, int(self.cursor[3])
-        self.cursor[7] = used + CROWD * self.most
-        here = np.arange(begin, used)[labels.coarse[begin:used] >= 0]
+        here = slice(begin, used)
         bound = np.maximum(
             (labels.cost[here] + labels.rest[here]) * ONE,
             labels.reduced[here] + labels.reduced_rest[here] - self.prices.capacity,
         )
-        if len(bound) > self.most:
-            self.limit = min(self.limit, int(np.partition(bound, self.most)[self.most]) - 1)
+        return np.where(labels.coarse[here] >= 0, bound, -FAR)
+
+    def _narrow(self, begin: int, most: int) -> None:
+        """Lower the limit so that at most ``most`` labels of the new layer are of interest."""
+        bound = self._bounds(begin)
+        bound = bound[bound > -FAR]
+        if len(bound) > most:
+            self.limit = min(self.limit, int(np.partition(bound, most)[most]) - 1)
+
+    def _compact(self, begin: int) -> int:
+        """Remove the labels of the new layer that are of no interest; return how many."""
+        used, edge = int(self.cursor[3]), int(self.cursor[4])
+        kept = np.ones(used, bool)
+        kept[begin:] = self._bounds(begin) <= self.limit
+        number = np.cumsum(kept) - 1
+        new = int(number[-1]) + 1
+        for column in self.labels:
+            column[begin:new] = column[begin:used][kept[begin:]]
+        first = int(np.searchsorted(self.edges.target[:edge] >= begin, True))
+        alive = first + np.flatnonzero(kept[self.edges.target[first:edge]])
+        last = first + len(alive)
+        for column in self.edges:
+            column[first:last] = column[alive]
+        for column in self.edges[:2]:
+            column[first:last] = number[column[first:last]]
+        self.cursor[3:5] = new, last
+        self.cursor[7] = new + CROWD * self.most
+        self.table.fill(-1)
+        kernels.rehash(self.labels, self.table, begin, new)
+        return used - new
+
+    def _make_room(self) -> bool:
+        """Lower the limit until half of the new layer is gone; whether that makes room."""
+        begin, used = int(self.cursor[2]), int(self.cursor[3])
+        self._narrow(begin, (used - begin) // 2)
+        return self._compact(begin) > len(self.labels.started) // 8
 
     @property
     def bound(self) -> int:
