@@ -89,7 +89,7 @@ CELLED: dict[tuple[str, int, int], tuple[int, int]] = {
     ("conversations", 12, 200): (54, 54),
     ("conversations", 20, 1000): (547, 547),
     ("conversations", 30, 1000): (850, 888),
-    ("conversations", 40, 200): (192, 201),
+    ("conversations", 40, 200): (193, 201),
     ("code", 12, 200): (13, 13),
     ("code", 20, 1000): (89, 89),
     ("code", 30, 1000): (109, 109),
