@@ -10,6 +10,7 @@ from oracle import least_latency
 from tiny_instances import tiny
 
 from ratiolab.hindsight import solve
+from ratiolab.hindsight.cells import master
 from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.engine import CellProgram, Proof
 from ratiolab.hindsight.cells.master import problem_of
@@ -74,6 +75,22 @@ def test_bounds_and_schedules_meet_in_the_optimum_and_the_checker_agrees(block: 
             assert certify(certificate, instance) == certificate.bound
             with pytest.raises(CertificateError):
                 certify(replace(certificate, bound=optimum + 1), instance)
+
+
+def test_configurations_on_a_coarse_grid_prove_the_optimum_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tables = 0
+    for seed in range(48):
+        monkeypatch.setattr(master, "GRID", 2 + seed % 7)
+        instance = tiny(seed, most=7, longest=9)
+        optimum = tiny_optimum(instance).latency
+        run = Run(instance, 3 * seed + 1, cells=4)
+        assert run.lower == optimum == run.upper
+        for certificate in run.certificates:
+            assert certify(certificate, instance) == certificate.bound
+            tables += len(certificate.tables)
+    assert tables
 
 
 def test_a_narrow_pass_proves_a_smaller_bound_and_never_a_false_one() -> None:

@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
+from ratiolab.hindsight.certificates.tables import heaviest as certified
 from ratiolab.hindsight.relaxation.configurations import Separator, heaviest, real_items
 from ratiolab.model import Instance
 
@@ -53,20 +54,32 @@ def test_the_heaviest_configuration_is_that_of_enumeration(memory: int) -> None:
         assert sum(weight[item] for item in chosen) == value
 
 
+@pytest.mark.parametrize("memory", [4, 5, 6])
+def test_what_fits_the_memory_fits_its_grid(memory: int) -> None:
+    for grid in range(1, memory + 3):
+        for items in multisets(memory):
+            scaled = [tuple((grid + 1) * x // (memory + 1) for x in item) for item in items]
+            assert fits(tuple((m, r) for m, r in scaled if m), grid), (grid, items)
+
+
 def test_no_configuration_weighs_more_than_the_cap_of_a_separated_table() -> None:
     everything = {memory: list(multisets(memory)) for memory in (4, 5, 6)}
     found = raised = 0
     for seed in range(150):
         instance, m, r, amount = drawn(seed)
-        table = Separator(instance.memory, real_items(instance))(m, r, amount)
+        most = (None, 3, 2)[seed % 3]
+        table = Separator(instance.memory, real_items(instance), most)(m, r, amount)
         if table is None:
             continue
         found += 1
         weights = table.dense(instance.memory)
         heaviest_weight = max(
-            sum(int(weights[item]) for item in items) for items in everything[instance.memory]
+            sum(int(weights[item]) for item in items)
+            for items in everything[instance.memory]
+            if most is None or len(items) <= most
         )
         assert heaviest_weight <= table.cap
+        assert heaviest_weight == certified(table.items, instance.memory, most)
         assert weights[m, r] @ amount > 1.015 * table.cap
         raised += bool((weights[m[amount == 0], r[amount == 0]] > 0).any())
     assert found > 50
