@@ -125,8 +125,7 @@ class CellsParams:
         minute of work; never more than half of the machine's memory holds.
     share : part of the time limit for the prices of rows.
     tables : new tables of configurations in a round.
-    grid, rows, columns, apart : rows at the begin, rows of a round, columns of a request and round,
-        and part of the makespan within which a round adds at most two rows.
+    rows, columns : most new rows of a round, and most new columns of a request.
     violation : least violation of a row.
     patience, gain : prices end when ``patience`` rounds close less than ``gain`` of the gap.
     """
@@ -139,10 +138,8 @@ class CellsParams:
     room: int = 32_000_000
     share: float = 0.2
     tables: int = 30
-    grid: int = 30
     rows: int = 30
     columns: int = 8
-    apart: int = 120
     violation: float = 0.01
     patience: int = 5
     gain: float = 0.02

@@ -144,9 +144,8 @@ class Master:
     def __init__(self, problem: Problem, starts: IntArray, params: CellsParams) -> None:
         self.problem, self.params = problem, params
         ends = starts + problem.output
-        self.makespan = int(ends.max())
-        longest = int(problem.output.max())
-        self.horizon = self.makespan + max(self.makespan // 2, longest)
+        makespan, longest = int(ends.max()), int(problem.output.max())
+        self.horizon = makespan + max(makespan // 2, longest)
         self.program, n = LinearProgram(), len(starts)
         none = np.zeros(0, np.int64)
         self.program.add_rows(
@@ -164,8 +163,7 @@ class Master:
         items = np.unique(self._scaled(items), axis=0)
         self.separator = Separator(self.grid, items[items[:, 0] > 0], n)
         self._add_columns(np.tile(np.arange(n), 2), np.concatenate((starts, problem.arrival)))
-        grid = np.linspace(0, self.makespan, params.grid + 1)[1:].astype(np.int64)
-        times = np.unique(np.concatenate((ends, grid)))
+        times = np.unique(ends)
         self._add_rows(times, np.zeros(len(times), np.int64))
 
     def _scaled(self, tokens: IntArray) -> IntArray:
@@ -294,16 +292,11 @@ class Master:
                     self._add_table(found)
                     own = self.weight[-1][items[0][x], items[1][x]] @ amounts / found.cap
                     table[x], load[x] = len(self.tables), own
-        apart = max(2, self.makespan // self.params.apart)
-        chosen: list[int] = []
-        for x in np.argsort(-load, kind="stable").tolist():
-            if load[x] <= 1 + self.params.violation or len(chosen) == self.params.rows:
-                break
-            if (np.abs(times[chosen] - times[x]) < apart).sum() < 2:
-                chosen.append(x)
-        if chosen:
+        chosen = np.argsort(-load, kind="stable")[: self.params.rows]
+        chosen = chosen[load[chosen] > 1 + self.params.violation]
+        if len(chosen):
             self._add_rows(times[chosen], table[chosen])
-        return bool(chosen)
+        return len(chosen) > 0
 
     def _drop(self, duals: FloatArray) -> None:
         """Remove rows that had no price in the last rounds."""
