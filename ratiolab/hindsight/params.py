@@ -136,7 +136,7 @@ class CellsParams:
     width: int = 10_000
     growth: int = 4
     room: int = 32_000_000
-    share: float = 0.2
+    share: float = 0.5
     tables: int = 30
     rows: int = 30
     columns: int = 8
