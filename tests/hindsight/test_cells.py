@@ -174,7 +174,8 @@ def test_any_prices_prove_the_optimum_at_single_rounds_and_none_proves_more() ->
     for seed in range(48):
         instance = drawn(seed)
         least = least_latency(instance) if seed % 2 else optimum(instance)
-        made = cell_certificate(instance, least, garbage(instance, seed), 2 ** (seed % 6))
+        rows, ahead = garbage(instance, seed), garbage(instance, seed + 1) * (seed % 3 > 0)
+        made = cell_certificate(instance, least, rows, 2 ** (seed % 6), ahead=ahead)
         assert certify(made, instance) == least, seed
         for more in (1, 3):
             with pytest.raises(CertificateError, match=f"a schedule has {least}$"):
@@ -216,6 +217,9 @@ CHANGES: tuple[tuple[Change, str], ...] = (
     (lambda d: d.update(grid=0), "must be positive"),
     (lambda d: d.update(grid=d["grid"] - 1), "weighs|is no item|is proven|a schedule has"),
     (lambda d: d["tables"].pop(), "no table"),
+    (lambda d: d["ahead"][0].__setitem__(2, -1), "row ahead 0: time"),
+    (lambda d: d["ahead"][0].__setitem__(2, 2**60), "too large"),
+    (lambda d: d["ahead"].reverse(), "must ascend"),
     (lambda d: d["tables"][0].__setitem__(0, d["tables"][0][0] - 1), "the cap is"),
     (lambda d: d["tables"][0].__setitem__(0, -1), "is negative"),
     (lambda d: d["tables"][0].__setitem__(3, 2**58), "too large"),

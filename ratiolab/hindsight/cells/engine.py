@@ -82,12 +82,13 @@ class Level:
         prices, problem = self.prices, self.prices.problem
         costs = prices.costs(self.width)
         cells = costs.cell.shape[1] if self.guide is None else 0
-        table = kernels.price_table(problem, prices.rows, self.width, cells)
+        table = kernels.price_table(problem, prices.rest.rows, self.width, cells)
         while not stop():
             rest = self.labels, self.edges, self.table, self.cursor, self.width, self.most
             end = self.limit, SHARE
             if self.guide is None:
-                given = problem, prices.rows.time, prices.capacities, table, costs
+                ahead = prices.rest.rows.time, prices.rest.capacities
+                given = problem, *ahead, table, costs
                 status = kernels.extend_first(*given, *rest, *end)
             else:
                 status = kernels.extend(problem, costs, self.guide, *rest, *end)
@@ -216,8 +217,7 @@ class Proof(NamedTuple):
     def certificate(self, instance: Instance) -> CellCertificate:
         """Return what a checker needs."""
         prices = self.prices
-        rows = zip(*(column.tolist() for column in prices.rows[:3]), strict=True)
-        proof = rows, self.width, prices.grid, prices.tables
+        proof = prices.triples, self.width, prices.grid, prices.tables, prices.rest.triples
         return cell_certificate(instance, self.bound, *proof)
 
 

@@ -59,12 +59,14 @@ class Costs(NamedTuple):
     Parameters
     ----------
     cell : least reduced cost of a start within each cell, shape (n, cells).
-    later : least reduced cost of a start at or after the begin of each cell, shape (n, cells + 1).
+    later : least reduced cost of a start at or after the begin of each cell, shape (n, cells).
+    ahead : the same under the prices of what lies ahead.
     capacity : priced capacity of all rows.
     """
 
     cell: IntArray
     later: IntArray
+    ahead: IntArray
     capacity: int
 
 
@@ -378,7 +380,7 @@ def extend_first(  # type: ignore[no-untyped-def]
     full = 2**n - 1
     room, edge_room = len(labels.started), len(edges.source)
     inside, outside, least = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
-    own, least_own = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    own, least_own, outside_own = np.zeros((3, n), np.int64)
     candidates, choice = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     # of the requests chosen up to each depth: bounds, set, cost, reduced cost, entries
     value, reduced = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
@@ -392,14 +394,14 @@ def extend_first(  # type: ignore[no-untyped-def]
         left, boundary = m * width, (m + 1) * width
         row = np.searchsorted(times, boundary, side="right")
         for i in range(n):
-            outside[i] = costs.later[i, min(m + 1, costs.later.shape[1] - 1)]
-            least[i] = least_own[i] = outside[i]
+            least[i] = outside[i] = costs.ahead[i, min(m + 1, costs.ahead.shape[1] - 1)]
+            least_own[i] = outside_own[i] = costs.later[i, min(m + 1, costs.later.shape[1] - 1)]
             if problem.arrival[i] < boundary:
                 wait = max(problem.arrival[i], left) - problem.arrival[i]
                 inside[i] = wait * ONE + (prices[i, m, row] if m < prices.shape[1] else 0)
                 own[i] = costs.cell[i, min(m, costs.cell.shape[1] - 1)]
                 least[i] = min(inside[i], outside[i])
-                least_own[i] = min(own[i], outside[i])
+                least_own[i] = min(own[i], outside_own[i])
         while k < begin:
             if work > share:
                 cursor[1], cursor[3], cursor[4] = k, used, edge
@@ -435,12 +437,12 @@ def extend_first(  # type: ignore[no-untyped-def]
                     choice[d] += 1
                     i = candidates[d]
                     value[d + 1] = value[d] - least[i] + outside[i]
-                    reduced[d + 1] = reduced[d] - least_own[i] + outside[i]
+                    reduced[d + 1] = reduced[d] - least_own[i] + outside_own[i]
                     chosen[d + 1], cost[d + 1] = chosen[d], cost[d]
                     spent[d + 1], count[d + 1] = spent[d], count[d]
                     if choice[d] == 2:
                         value[d + 1] += inside[i] - outside[i]
-                        reduced[d + 1] += own[i] - outside[i]
+                        reduced[d + 1] += own[i] - outside_own[i]
                     if value[d + 1] > limit or reduced[d + 1] > limit:
                         continue
                     if choice[d] == 2:
@@ -474,7 +476,7 @@ def extend_first(  # type: ignore[no-untyped-def]
                             kept_count += 1
                     for i in range(n):
                         if not chosen[d] >> i & 1:
-                            rest_reduced += outside[i]
+                            rest_reduced += outside_own[i]
                             rest += max(0, boundary - problem.arrival[i])
                     units = lagrangian_rest(
                         *(prices, outside, chosen[d], kept, kept_count),

@@ -9,7 +9,7 @@ Lagrangian bound. Prices are integers in units of 2^-24 rounds, so that the boun
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,6 +75,8 @@ class Prices:
     Parameters
     ----------
     tables : of the rows, from table 1 on.
+    ahead : prices for what lies ahead of a label, whose running requests are only known by their
+        cells; these prices by default.
     horizon : no row has a later time.
     """
 
@@ -82,6 +84,7 @@ class Prices:
     rows: Rows
     tables: tuple[Table, ...]
     horizon: int
+    ahead: "Prices | None" = None
 
     def __post_init__(self) -> None:
         caps = np.array([self.problem.memory, *(table.cap for table in self.tables)])
@@ -96,6 +99,16 @@ class Prices:
     capacities: IntArray = None  # type: ignore[assignment]
     reduced: IntArray = None  # type: ignore[assignment]
     later: IntArray = None  # type: ignore[assignment]
+
+    @property
+    def rest(self) -> "Prices":
+        """Return the prices of what lies ahead of a label."""
+        return self.ahead or self
+
+    @property
+    def triples(self) -> list[tuple[int, int, int]]:
+        """Return time, table and price of each row."""
+        return list(zip(*(column.tolist() for column in self.rows[:3]), strict=True))
 
     @property
     def grid(self) -> int:
@@ -118,13 +131,17 @@ class Prices:
         cell = np.minimum.reduceat(self.reduced, begins, axis=1)
         later = np.ascontiguousarray(self.later[:, begins])
         cell[:, -1] = later[:, -1]
-        return Costs(cell, later, self.capacity)
+        ahead = np.ascontiguousarray(self.rest.later[:, begins])
+        return Costs(cell, later, ahead, self.capacity)
 
 
 GRID = 179
 """Tokens of the memory for which configurations are searched, unless it has fewer. G + 1 is a
 multiple of 2 to 6, so that requests of more than M / 2 to M / 6 tokens stay so; a search takes
 O(G^2) states an item."""
+
+PIECES = 5
+"""Most pieces of the first tables: k + 1 divides G + 1 up to it."""
 
 IDLE = 3
 """A row is dropped after this number of rounds without a price, as in `ratiolab.hindsight.cuts`."""
@@ -163,6 +180,9 @@ class Master:
         items = np.unique(self._scaled(items), axis=0)
         self.separator = Separator(self.grid, items[items[:, 0] > 0], n)
         self._add_columns(np.tile(np.arange(n), 2), np.concatenate((starts, problem.arrival)))
+        for k in range(1, PIECES + 1):  # at most k requests of more than M / (k + 1) tokens
+            least = [(-(-j * (self.grid + 1) // (k + 1)), 0, j) for j in range(1, k + 1)]
+            self._add_table(Table(k, tuple(least)))
         times = np.unique(ends)
         self._add_rows(times, np.zeros(len(times), np.int64))
 
@@ -171,12 +191,20 @@ class Master:
         return (self.grid + 1) * tokens // (self.problem.memory + 1)
 
     def run(self, upper: int, stop: Callable[[], bool]) -> Prices:
-        """Return the best prices found.
+        """Return the best prices found, beside the best ones without new tables.
+
+        Configurations prove more, but a request whose start is only known by its cell certainly
+        weighs less in their tables: the first tables are better for what lies ahead of a label.
 
         Parameters
         ----------
         upper : rounds of waiting of the best schedule.
         """
+        ahead = self._run(upper, stop, 0)
+        return replace(self._run(upper, stop, self.params.tables), ahead=ahead)
+
+    def _run(self, upper: int, stop: Callable[[], bool], tables: int) -> Prices:
+        """Return the best prices found with at most so many new tables a round."""
         best, known = None, []
         n, primal = len(self.problem.arrival), True
         while True:
@@ -197,7 +225,7 @@ class Master:
                 ):
                     return best
                 self._drop(duals)
-                if not self._separate(solution.columns):
+                if not self._separate(solution.columns, tables):
                     return best
 
     def _held(self, times: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
@@ -266,7 +294,7 @@ class Master:
             self._add_columns(request[new], start[new])
         return any(new)
 
-    def _separate(self, values: FloatArray) -> bool:
+    def _separate(self, values: FloatArray, most: int) -> bool:
         """Add violated rows: of known tables, or else of new ones; return whether there are any."""
         used = np.flatnonzero(values > TOLERANCE)
         ends = self.start[used] + self.problem.output[self.request[used]]
@@ -283,7 +311,7 @@ class Master:
                 loads[k, place[t]] = 0.0
         table, load = loads.argmax(axis=0), loads.max(axis=0)
         for x in stream(len(self.time), "separation").permutation(len(times)).tolist():
-            if len(self.tables) + 1 - len(loads) == self.params.tables:
+            if len(self.tables) + 1 - len(loads) == most:
                 break
             here = np.flatnonzero(items[0][x])
             if load[x] <= 1 + self.params.violation and len(here) > 1:

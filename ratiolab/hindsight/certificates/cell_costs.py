@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,13 +23,17 @@ NEVER = 2**60
 """Cost of a cell in which a request cannot start."""
 
 
-def row_capacities(certificate: CellCertificate, memory: int) -> list[int]:
+Rows: TypeAlias = Sequence[tuple[int, int, int]]
+"""Time, table and price of each row."""
+
+
+def row_capacities(certificate: CellCertificate, rows: Rows, memory: int) -> list[int]:
     """Return the priced capacity of each row, units."""
     caps = {0: memory}
-    for _, number, _ in certificate.rows:
+    for _, number, _ in rows:
         if number not in caps:
             caps[number] = certificate.table_of(number)[1].cap
-    return [price * caps[number] for _, number, price in certificate.rows]
+    return [price * caps[number] for _, number, price in rows]
 
 
 class RowCosts:
@@ -39,18 +44,20 @@ class RowCosts:
     width : rounds of the widest cells that are asked for.
     """
 
-    def __init__(self, instance: Instance, certificate: CellCertificate, width: int) -> None:
-        self.instance, self.rows = instance, certificate.rows
+    def __init__(
+        self, instance: Instance, certificate: CellCertificate, rows: Rows, width: int
+    ) -> None:
+        self.instance, self.rows = instance, rows
         self.times = np.array([row[0] for row in self.rows], np.int64)
         self.weights = {
             number: table_weights(number, table, grid, len(instance))
             for number in sorted({number for _, number, _ in self.rows} - {0})
             for grid, table in (certificate.table_of(number),)
         }
-        own = np.array(row_capacities(certificate, instance.memory), np.int64)
+        own = np.array(row_capacities(certificate, rows, instance.memory), np.int64)
         self.after = np.append(np.cumsum(own[::-1])[::-1], 0)  # of the rows from each one on
         self.capacity = int(self.after[0])
-        self.start = self._starts(rounds_of(instance, self.rows, width))
+        self.start = self._starts(rounds_of(instance, rows, width))
         """Reduced cost of each start, units, shape (n, rounds); `NEVER` before the arrival."""
 
     def _weight(self, number: int, tokens: Tokens, left: Tokens) -> Tokens:
@@ -116,7 +123,7 @@ class RowCosts:
         return table
 
 
-def rounds_of(instance: Instance, rows: Sequence[tuple[int, int, int]], width: int) -> int:
+def rounds_of(instance: Instance, rows: Rows, width: int) -> int:
     """Return rounds after which no row is left and every request has arrived, in whole cells."""
     last = max(int(instance.arrival.max()), rows[-1][0] if rows else 0)
     return (last // width + 1) * width

@@ -185,6 +185,7 @@ def start_sets(  # type: ignore[no-untyped-def]
     at,
     found,
     own,
+    later,
     outside,
     certainly,
     cell,
@@ -198,9 +199,10 @@ def start_sets(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    own, outside : least reduced cost of a start in the cell and after it, units; shape (n,).
-    certainly : see `RowCosts.certain`.
-    rows, capacity : priced capacity of the rows after the cell and of all rows, units.
+    own, later : least reduced cost of a start in the cell and after it, units; shape (n,).
+    outside, certainly, rows : under the prices of what lies ahead: least reduced cost of a start
+        after the cell, `RowCosts.certain`, and priced capacity of the rows after the cell.
+    capacity : priced capacity of all rows, units.
     limit : most rounds of waiting.
     most : nodes after which to return.
     """
@@ -222,7 +224,7 @@ def start_sets(  # type: ignore[no-untyped-def]
             if cell < certainly.shape[1]:
                 inside[i] += certainly[i, cell, 0]
             gap[i] = max(0, outside[i] - inside[i])  # the least that leaving it out adds
-            gap_reduced[i] = max(0, outside[i] - own[i])
+            gap_reduced[i] = max(0, later[i] - own[i])
     row = nodes = 0
     for k in range(at, used):
         if labels.started[k] == full:
@@ -242,7 +244,7 @@ def start_sets(  # type: ignore[no-untyped-def]
         for i in range(n):
             if not begun[0] >> i & 1:
                 bound[0] += outside[i] - gap[i]
-                reduced[0] += outside[i] - gap_reduced[i]
+                reduced[0] += later[i] - gap_reduced[i]
                 wait[0] += max(0, boundary - requests.arrival[i])
                 if requests.arrival[i] < boundary:
                     candidate[number] = i
@@ -288,7 +290,7 @@ def start_sets(  # type: ignore[no-untyped-def]
             if bound[d] > top or reduced[d] > top:
                 place[d] = number  # no set without it is of interest
             least += gap[i] - (outside[i] - inside[i])
-            least_reduced += gap_reduced[i] - (outside[i] - own[i])
+            least_reduced += gap_reduced[i] - (later[i] - own[i])
             if least > top or least_reduced > top:
                 continue
             twin = requests.twin[i]

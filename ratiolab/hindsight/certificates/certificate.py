@@ -141,12 +141,14 @@ class CellCertificate(_Claim):
     width : rounds of a cell of the first level, a power of two; 0 when the prices alone prove it.
     grid : memory of the tables, tokens; 0 when each row has a grid of its own, see `table_of`.
     tables : weights of items on the grid.
+    ahead : rows with the prices of what lies ahead of a label; none where they are the same.
     """
 
     rows: tuple[tuple[int, int, int], ...] = field(repr=False)
     width: int
     grid: int = 0
     tables: tuple[Table, ...] = field(default=(), repr=False)
+    ahead: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
 
     def table_of(self, number: int) -> tuple[int, Table]:
         """Return the grid and the table that a row names by a number from 1 on.
@@ -283,19 +285,22 @@ def cell_certificate(
     width: int,
     grid: int = 0,
     tables: Sequence[Table] = (),
+    ahead: Iterable[tuple[int, int, int]] = (),
 ) -> CellCertificate:
     """Return the certificate of a bound by prices of rows and a dynamic program over cells.
 
     Tables without a row are left out.
     """
-    priced = [(int(t), int(k), int(price)) for t, k, price in rows]
+    own, rest = (sorted((int(t), int(k), int(price)) for t, k, price in r) for r in (rows, ahead))
     if grid:
-        used = sorted({k for _, k, _ in priced} - {0})
+        used = sorted({k for _, k, _ in own + rest} - {0})
         number = {k: new for new, k in enumerate([0, *used])}
-        priced = [(t, number[k], price) for t, k, price in priced]
+        own, rest = ([(t, number[k], price) for t, k, price in r] for r in (own, rest))
         tables = [tables[k - 1] for k in used]
+    if not width or own == rest:
+        rest = []
     claim = instance.name, instance.digest, int(bound)
-    return CellCertificate(*claim, tuple(sorted(priced)), int(width), grid, tuple(tables))
+    return CellCertificate(*claim, tuple(own), int(width), grid, tuple(tables), tuple(rest))
 
 
 def numbers_check(numbers: Mapping[str, Any]) -> str:

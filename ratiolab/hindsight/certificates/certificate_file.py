@@ -93,11 +93,14 @@ class CellsFile(ProofFile):
     """Memory of the tables, tokens; without it table k weighs tokens on a grid of k."""
     tables: Annotated[list[TableRow], FailFast()] = absent()
     """Of each table from 1 on its cap, then m, r, weight of the items at which it rises."""
+    ahead: Annotated[tuple[PricedRow, ...], _FROM_LIST, FailFast()] = absent()
+    """Rows with the prices of what lies ahead of a label, where they are others."""
 
     def certificate(self) -> Certificate:
         """Return the claim of the file."""
         claim = self.instance, self.digest, self.bound, self.rows, self.width
-        return CellCertificate(*claim, self.grid or 0, _tables(self.tables or ()))
+        tables = _tables(self.tables or ())
+        return CellCertificate(*claim, self.grid or 0, tables, self.ahead or ())
 
 
 class _ValueFile(ProofFile):

@@ -12,7 +12,8 @@ caps: what it holds at t fits M tokens until it ends, so its image fits G tokens
 (`ratiolab.hindsight.relaxation.configurations` proves it), and the cap is checked for all that fits
 G tokens, of at most n items. The reduced cost of a start is p - a and mu times its weight, summed
 over all rows. The reduced costs of S sum to at most its waiting plus C, the sum of mu cap. Hence S
-waits at least the sum of all least reduced costs less C; width 0 claims no more.
+waits at least the sum of all least reduced costs less C; width 0 claims no more. Rows may have
+other prices for what lies ahead of a label, of which the same is true.
 
 *Labels.* A level cuts time into cells of w rounds. A label stands for schedules at a boundary: the
 set that has started, the cell of each request that may hold memory later, and of each such request
@@ -28,8 +29,9 @@ impossible. Certain tokens grow between ends of requests, so tests at ends are e
 each left, transitions that merge the least cost: for S all these remain valid bounds.
 
 *Rest.* What S has yet to wait is at least the sum of boundary - a over arrived requests that
-remain, and at least the Lagrangian bound over later rows: the least reduced costs of later starts,
-and the prices of the certain tokens, less the sum of mu cap of these rows. Labels whose cost and
+remain, and at least the Lagrangian bound over later rows under the prices of what lies ahead: the
+least reduced costs of later starts, and the prices of the certain tokens, less the sum of mu cap of
+these rows. Labels whose cost and
 rest exceed L are dropped, and those whose least reduced costs, in cells so far and then from the
 boundary on, exceed L + C. Neither concerns S.
 
@@ -45,7 +47,7 @@ level no path from the empty set to the full one is left, as that of S would be.
 round paths are schedules: then a remaining path refutes the claim.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -97,12 +99,15 @@ def bound_by_cells(certificate: CellCertificate, instance: Instance) -> int:
     """Return the bound that a certificate proves."""
     _require_numbers(certificate, instance)
     served = int(instance.output.sum())
-    costs = RowCosts(instance, certificate, max(1, certificate.width))
+    width = max(1, certificate.width)
+    costs = RowCosts(instance, certificate, certificate.rows, width)
     if not certificate.width:
         return served - (-costs.bound // UNIT)
     limit = certificate.bound - 1 - served
     if limit >= 0:
-        waiting = _Search(instance, costs, limit).run(certificate.width)
+        ahead = certificate.ahead
+        rest = RowCosts(instance, certificate, ahead, width) if ahead else costs
+        waiting = _Search(instance, costs, rest, limit).run(certificate.width)
         if waiting is not None:
             raise CertificateError(
                 f"bound {certificate.bound} is claimed, a schedule has {served + waiting}"
@@ -117,38 +122,57 @@ def _require_numbers(certificate: CellCertificate, instance: Instance) -> None:
         raise CertificateError(f"{n} requests: cells are checked up to {MOST_REQUESTS}")
     if width < 0 or width & (width - 1):
         raise CertificateError(f"width {shown(width)} must be 0 or a power of two")
-    grid, tables = certificate.grid, certificate.tables
-    if grid < 0 or (tables and not grid):
-        raise CertificateError(f"grid {shown(grid)} must be positive where there are tables")
+    if certificate.grid < 0 or (certificate.tables and not certificate.grid):
+        grid = shown(certificate.grid)
+        raise CertificateError(f"grid {grid} must be positive where there are tables")
+    both = rows, certificate.ahead
+    for each, name in zip(both, ("row", "row ahead"), strict=True):
+        _require_rows(certificate, each, name)
+    last = max([int(instance.arrival.max()), *(each[-1][0] for each in both if each)])
+    if last + width > MOST_ROUNDS:
+        raise TooCostlyError(f"rows or arrivals up to {shown(last)} are too late to check: refused")
+    numbers = {row[1] for each in both for row in each} - {0}
+    _tables_effort((certificate.table_of(number) for number in numbers), n).require_affordable()
+    capacity = max(sum(row_capacities(certificate, each, instance.memory)) for each in both)
+    largest = UNIT * (abs(bound) + last + width) + capacity
+    scaled = instance.memory * (max(certificate.grid, MOST_PIECES) + 1)
+    if n * max(largest, scaled) > effort.LARGEST_SUM:
+        raise CertificateError("numbers are too large for cells")
+    taken = Effort(0, 0)
+    for each in both if certificate.ahead else both[:1]:
+        taken = taken.plus(_rows_effort(each, width, instance))
+    taken.require_affordable()
+
+
+def _require_rows(
+    certificate: CellCertificate, rows: Sequence[tuple[int, int, int]], name: str
+) -> None:
+    """Raise `CertificateError` unless rows are of tables and ascend."""
+    tables = len(certificate.tables) if certificate.grid else MOST_PIECES
     for number, (time, table, price) in enumerate(rows):
         if time < 1 or table < 0 or price < 0:
             raise CertificateError(
-                f"row {number}: time {shown(time)} must be at least 1, table {shown(table)} "
+                f"{name} {number}: time {shown(time)} must be at least 1, table {shown(table)} "
                 f"and price {shown(price)} at least 0"
             )
-        if table > (len(tables) if grid else MOST_PIECES):
-            raise CertificateError(f"row {number}: there is no table {shown(table)}")
+        if table > tables:
+            raise CertificateError(f"{name} {number}: there is no table {shown(table)}")
         if number and (time, table) <= rows[number - 1][:2]:
-            raise CertificateError(f"row {number}: rows must ascend in time, then in tables")
-    last = max(int(instance.arrival.max()), rows[-1][0] if rows else 0)
-    if last + width > MOST_ROUNDS:
-        raise TooCostlyError(f"rows or arrivals up to {shown(last)} are too late to check: refused")
-    used = {table: certificate.table_of(table) for table in {row[1] for row in rows} - {0}}
-    _tables_effort(used.values(), n).require_affordable()
-    capacity = sum(row_capacities(certificate, instance.memory))
-    largest = UNIT * (abs(bound) + last + width) + capacity
-    if n * max(largest, instance.memory * (max(grid, MOST_PIECES) + 1)) > effort.LARGEST_SUM:
-        raise CertificateError("numbers are too large for cells")
+            raise CertificateError(f"{name} {number}: rows must ascend in time, then in tables")
+
+
+def _rows_effort(rows: Sequence[tuple[int, int, int]], width: int, instance: Instance) -> Effort:
+    """Return what costs of starts under rows take."""
+    n, longest = len(instance), int(instance.output.max())
     rounds = rounds_of(instance, rows, max(1, width))
-    longest = int(instance.output.max())
     cells = rounds // width if width else 0
     certain = n * cells * (span(instance, width) if width else 0)
-    Effort(
+    return Effort(
         8 * (2 * n * rounds + certain) + 16 * longest * len({row[1] for row in rows}),
         n * (rounds + len(rows) * (3 + longest)) // 100
         + n * cells * (20 + len(rows) * min(longest, rounds) // rounds)
         + certain // 100,
-    ).require_affordable()
+    )
 
 
 def _tables_effort(tables: Iterable[tuple[int, Table]], n: int) -> Effort:
@@ -166,11 +190,12 @@ class _Search:
 
     Parameters
     ----------
+    rest : costs under the prices of what lies ahead of a label.
     limit : most rounds of waiting of a schedule below the bound.
     """
 
-    def __init__(self, instance: Instance, costs: RowCosts, limit: int) -> None:
-        self.instance, self.costs, self.limit = instance, costs, limit
+    def __init__(self, instance: Instance, costs: RowCosts, rest: RowCosts, limit: int) -> None:
+        self.instance, self.costs, self.rest, self.limit = instance, costs, rest, limit
         known: dict[tuple[int, int, int], int] = {}
         twin = []
         for i, request in enumerate(instance.requests):
@@ -197,13 +222,15 @@ class _Search:
         while True:
             level, layer, cell = Level(self.limit, self.costs.capacity), Layer(self.most).root(), 0
             reduced = self.costs.cells(width)
-            certain = self.costs.certain(width) if guide is None else None
+            first: tuple[IntArray, ...] = ()
+            if guide is None:
+                first = self.rest.cells(width), self.rest.certain(width)
             while layer.used:
                 if (cell + 2) * 2 * width > MOST_ROUNDS:
                     raise TooCostlyError("cells reach too far in time: refused")
                 self._spend(LAYER_STEPS)
                 if guide is None:
-                    layer = self._start(level, layer, cell, width, reduced, certain)
+                    layer = self._start(level, layer, cell, width, reduced, *first)
                 else:
                     layer = self._split(level, layer, cell, width, reduced, guide)
                 cell += 1
@@ -221,25 +248,23 @@ class _Search:
         cell: int,
         width: int,
         reduced: IntArray,
-        certain: IntArray | None,
+        rest: IntArray,
+        certain: IntArray,
     ) -> Layer:
         """Extend a layer of the first level by a cell, and return the next one."""
-        costs, arrival, boundary = self.costs, self.requests.arrival, (cell + 1) * width
-        begins = np.array((cell * width, boundary))[:, None]
-        own, outside = (np.maximum(begins, arrival) - arrival) * UNIT
+        arrival, boundary = self.requests.arrival, (cell + 1) * width
+        own = (np.maximum(cell * width, arrival) - arrival) * UNIT
         if cell < reduced.shape[1]:
             own = reduced[:, cell].copy()
-        if cell + 1 < reduced.shape[1]:
-            outside = np.minimum(
-                reduced[:, cell + 1 :].min(axis=1), (costs.start.shape[1] - arrival) * UNIT
-            )
-        row = np.searchsorted(costs.times, boundary, side="right")
+        later, outside = (self._later(costs, cell + 1, width) for costs in (reduced, rest))
+        row = np.searchsorted(self.rest.times, boundary, side="right")
         following, transitions = Layer(self.most), []
 
         def loop(at: int) -> tuple[int, int, int]:
             status: tuple[int, int, int] = start_sets(
-                *(self.requests, layer.labels, layer.used, at, self.buffers[0], own, outside),
-                *(certain, cell, width, costs.after[row], costs.capacity, self.limit, self.left),
+                *(self.requests, layer.labels, layer.used, at, self.buffers[0], own, later),
+                *(outside, certain, cell, width, self.rest.after[row], self.costs.capacity),
+                *(self.limit, self.left),
             )
             return status
 
@@ -249,6 +274,17 @@ class _Search:
             transitions.append(transitions_of(layer.labels, found, found.source[:rows], number))
         level.add(layer, transitions)
         return following
+
+    def _later(self, costs: IntArray, cell: int, width: int) -> IntArray:
+        """Return the least reduced cost of a start in a cell or later, units, shape (n,)."""
+        arrival = self.requests.arrival
+        later: IntArray
+        if cell >= costs.shape[1]:
+            later = (np.maximum(cell * width, arrival) - arrival) * UNIT
+            return later
+        beyond = (costs.shape[1] * width - arrival) * UNIT
+        later = np.minimum(costs[:, cell:].min(axis=1), beyond)
+        return later
 
     def _split(
         self, level: Level, layer: Layer, cell: int, width: int, reduced: IntArray, guide: Guide

@@ -55,6 +55,8 @@ def _own_numbers(certificate: Certificate | Promised) -> tuple[str, dict[str, An
         own: dict[str, Any] = {"rows": certificate.rows, "width": certificate.width}
         if certificate.grid or certificate.tables:
             own |= {"grid": certificate.grid, "tables": _table_rows(certificate.tables)}
+        if certificate.ahead:
+            own["ahead"] = certificate.ahead
         return "cells", {"bound": certificate.bound, **own}
     if isinstance(certificate, (SecondsCertificate, InTimeCertificate)):
         claimed = {"bound": certificate.bound}
