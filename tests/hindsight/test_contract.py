@@ -96,7 +96,7 @@ CELLED: dict[tuple[str, int, int], tuple[int, int]] = {
     ("code", 40, 200): (59, 59),
     ("summaries", 12, 200): (59, 59),
     ("summaries", 20, 1000): (1258, 1258),
-    ("summaries", 30, 1000): (1798, 2324),
+    ("summaries", 30, 1000): (1797, 2324),
     ("summaries", 40, 200): (345, 406),
 }
 

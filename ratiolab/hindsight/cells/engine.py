@@ -281,6 +281,7 @@ class CellProgram:
         starts: IntArray,
         priced: Callable[[], bool],
         improve: Callable[[], None] = lambda: None,
+        begun: Callable[[], bool] = lambda: False,
     ) -> None:
         """Raise the bound until it meets the schedule, or until time or memory runs out.
 
@@ -289,8 +290,9 @@ class CellProgram:
         starts : starts of the best schedule known, rounds.
         priced : returns whether the time for prices is over.
         improve : looks for better schedules between two passes.
+        begun : returns whether the time for the first prices is over.
         """
-        prices = Master(self.problem, starts, self.params).run(self.upper, priced)
+        prices = Master(self.problem, starts, self.params).run(self.upper, priced, begun)
         self._proved(prices, prices.bound, 0)
         best, first, most = -1, 0, self.params.width
         for width in self._first_widths(int((starts + self.problem.output).max())):

@@ -190,7 +190,9 @@ class Master:
         """Return tokens or rounds on the grid."""
         return (self.grid + 1) * tokens // (self.problem.memory + 1)
 
-    def run(self, upper: int, stop: Callable[[], bool]) -> Prices:
+    def run(
+        self, upper: int, stop: Callable[[], bool], begun: Callable[[], bool] = lambda: False
+    ) -> Prices:
         """Return the best prices found, beside the best ones without new tables.
 
         Configurations prove more, but a request whose start is only known by its cell certainly
@@ -199,8 +201,9 @@ class Master:
         Parameters
         ----------
         upper : rounds of waiting of the best schedule.
+        begun : returns whether the time without new tables is over.
         """
-        ahead = self._run(upper, stop, 0)
+        ahead = self._run(upper, lambda: begun() or stop(), 0)
         return replace(self._run(upper, stop, self.params.tables), ahead=ahead)
 
     def _run(self, upper: int, stop: Callable[[], bool], tables: int) -> Prices:
@@ -305,6 +308,8 @@ class Master:
         loads[0] = tokens @ amounts / self.problem.memory
         for k in range(1, len(loads)):
             loads[k] = self.weight[k][items] @ amounts / self.cap[k]
+        if most:  # separated tables cut off more
+            loads[1 : PIECES + 1] = 0.0
         place = {t: x for x, t in enumerate(times.tolist())}
         for t, k in zip(self.time.tolist(), self.table.tolist(), strict=True):
             if t in place:
