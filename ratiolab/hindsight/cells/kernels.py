@@ -60,7 +60,7 @@ class Costs(NamedTuple):
     ----------
     cell : least reduced cost of a start within each cell, shape (n, cells).
     later : least reduced cost of a start at or after the begin of each cell, shape (n, cells).
-    ahead : the same under the prices of what lies ahead.
+    ahead : least reduced cost of such a start under the prices of what lies ahead.
     capacity : priced capacity of all rows.
     """
 

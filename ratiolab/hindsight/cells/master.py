@@ -207,7 +207,7 @@ class Master:
         return replace(self._run(upper, stop, self.params.tables), ahead=ahead)
 
     def _run(self, upper: int, stop: Callable[[], bool], tables: int) -> Prices:
-        """Return the best prices found with at most so many new tables a round."""
+        """Return the best prices found with at most ``tables`` new tables a round."""
         best, known = None, []
         n, primal = len(self.problem.arrival), True
         while True:

@@ -12,8 +12,8 @@ caps: what it holds at t fits M tokens until it ends, so its image fits G tokens
 (`ratiolab.hindsight.relaxation.configurations` proves it), and the cap is checked for all that fits
 G tokens, of at most n items. The reduced cost of a start is p - a and mu times its weight, summed
 over all rows. The reduced costs of S sum to at most its waiting plus C, the sum of mu cap. Hence S
-waits at least the sum of all least reduced costs less C; width 0 claims no more. Rows may have
-other prices for what lies ahead of a label, of which the same is true.
+waits at least the sum of all least reduced costs less C; width 0 claims no more. A second
+set of rows and prices, valid for the same reasons, may bound what lies ahead of a label.
 
 *Labels.* A level cuts time into cells of w rounds. A label stands for schedules at a boundary: the
 set that has started, the cell of each request that may hold memory later, and of each such request
