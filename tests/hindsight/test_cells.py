@@ -13,11 +13,12 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.cells import master
 from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.engine import CellProgram, Proof
-from ratiolab.hindsight.cells.master import problem_of
+from ratiolab.hindsight.cells.master import Master, problem_of
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_certificate
 from ratiolab.hindsight.certificates.certify import CertificateError, certify
 from ratiolab.hindsight.certificates.effort import TooCostlyError, allowing
+from ratiolab.hindsight.certificates.tables import table_weights
 from ratiolab.hindsight.params import CellsParams
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, list_schedule
 from ratiolab.hindsight.tiny import tiny_optimum
@@ -75,6 +76,15 @@ def test_bounds_and_schedules_meet_in_the_optimum_and_the_checker_agrees(block: 
             assert certify(certificate, instance) == certificate.bound
             with pytest.raises(CertificateError):
                 certify(replace(certificate, bound=optimum + 1), instance)
+
+
+def test_the_first_tables_are_tables_at_any_memory() -> None:
+    for memory in (2, 3, 4, 5, 7, 11, 200, 5_000):
+        two = Instance("two", memory, [0, 0], [0, 0], [1, 2])
+        master = Master(problem_of(two), np.array([0, 1]), CellsParams())
+        for table in master.tables:
+            weights = table_weights(1, table, master.grid)
+            assert weights[-1, 0] == table.cap
 
 
 def test_configurations_on_a_coarse_grid_prove_the_optimum_and_no_more(

@@ -180,7 +180,8 @@ class Master:
         items = np.unique(self._scaled(items), axis=0)
         self.separator = Separator(self.grid, items[items[:, 0] > 0], n)
         self._add_columns(np.tile(np.arange(n), 2), np.concatenate((starts, problem.arrival)))
-        for k in range(1, PIECES + 1):  # at most k requests of more than M / (k + 1) tokens
+        self.first = min(PIECES, self.grid)
+        for k in range(1, self.first + 1):  # at most k requests of more than M / (k + 1) tokens
             least = [(-(-j * (self.grid + 1) // (k + 1)), 0, j) for j in range(1, k + 1)]
             self._add_table(Table(k, tuple(least)))
         times = np.unique(ends)
@@ -309,7 +310,7 @@ class Master:
         for k in range(1, len(loads)):
             loads[k] = self.weight[k][items] @ amounts / self.cap[k]
         if most:  # separated tables cut off more
-            loads[1 : PIECES + 1] = 0.0
+            loads[1 : self.first + 1] = 0.0
         place = {t: x for x, t in enumerate(times.tolist())}
         for t, k in zip(self.time.tolist(), self.table.tolist(), strict=True):
             if t in place:
