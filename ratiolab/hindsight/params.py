@@ -123,7 +123,8 @@ class CellsParams:
         third of the time.
     room : labels of a level at most, some eight gigabytes, and a quarter without a time limit, a
         minute of work; never more than half of the machine's memory holds.
-    share : part of the time limit for the prices of rows.
+    share : part of the time limit for the prices of rows, a quarter of it for those without new
+        tables, which gain less.
     tables : new tables of configurations in a round.
     rows, columns : most new rows of a round, and most new columns of a request.
     violation : least violation of a row.

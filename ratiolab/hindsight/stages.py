@@ -272,9 +272,7 @@ class Cells:
 
         stop, priced = state.deadline(self.part), state.deadline(self.part * params.share)
         program = CellProgram(instance, lambda: state.upper, stop, found, params)
-        begun = state.deadline(
-            self.part * params.share / 4
-        )  # others gain more, where time is short
+        begun = state.deadline(self.part * params.share / 4)
         program.run(state.schedule.starts, priced, improve, begun)
         limit = "time limit" if stop() else "room for labels"
         return Found(note="" if state.closed else f"cells stopped by the {limit}")

@@ -204,10 +204,12 @@ def eight() -> tuple[Instance, CellCertificate]:
         [2, 3, 5, 9, 2, 7, 4, 4],
         [5, 9, 20, 31, 8, 8, 12, 12],
     )
-    made = Run(instance, 1, cells=4).certificates[-1]
+    made = Run(instance, 1, cells=4, width=10).certificates[-1]
     assert made.bound == optimum(instance)
     assert made.width > 1
     assert len(made.rows) > 3
+    assert made.tables
+    assert made.ahead
     return instance, made
 
 

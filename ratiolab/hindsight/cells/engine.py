@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -292,10 +293,18 @@ class CellProgram:
         improve : looks for better schedules between two passes.
         begun : returns whether the time for the first prices is over.
         """
-        prices = Master(self.problem, starts, self.params).run(self.upper, priced, begun)
+        master, most = Master(self.problem, starts, self.params), self.params.width
+        widths = self._first_widths(int((starts + self.problem.output).max()))
+        # few tables are enough for most instances of a dozen requests
+        ahead = master.run(self.upper, begun, 0)
+        self._proved(ahead, ahead.bound, 0)
+        if self._descend(ahead, widths[0], most) is None:
+            return
+        found = master.run(self.upper, priced, self.params.tables)
+        prices = replace(found, ahead=ahead)
         self._proved(prices, prices.bound, 0)
-        best, first, most = -1, 0, self.params.width
-        for width in self._first_widths(int((starts + self.problem.output).max())):
+        best, first = -1, 0
+        for width in widths:
             limit = self._descend(prices, width, most)
             if limit is None:
                 return

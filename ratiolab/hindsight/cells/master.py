@@ -9,7 +9,7 @@ Lagrangian bound. Prices are integers in units of 2^-24 rounds, so that the boun
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -75,8 +75,8 @@ class Prices:
     Parameters
     ----------
     tables : of the rows, from table 1 on.
-    ahead : prices for what lies ahead of a label, whose running requests are only known by their
-        cells; these prices by default.
+    ahead : prices for what lies ahead of a label; these prices by default. Configurations prove
+        more, but a running request that is only known by its cell certainly weighs less in them.
     horizon : no row has a later time.
     """
 
@@ -191,24 +191,13 @@ class Master:
         """Return tokens or rounds on the grid."""
         return (self.grid + 1) * tokens // (self.problem.memory + 1)
 
-    def run(
-        self, upper: int, stop: Callable[[], bool], begun: Callable[[], bool] = lambda: False
-    ) -> Prices:
-        """Return the best prices found, beside the best ones without new tables.
-
-        Configurations prove more, but a request whose start is only known by its cell certainly
-        weighs less in their tables: the first tables are better for what lies ahead of a label.
+    def run(self, upper: int, stop: Callable[[], bool], tables: int) -> Prices:
+        """Return the best prices found, with at most ``tables`` new tables a round.
 
         Parameters
         ----------
         upper : rounds of waiting of the best schedule.
-        begun : returns whether the time without new tables is over.
         """
-        ahead = self._run(upper, lambda: begun() or stop(), 0)
-        return replace(self._run(upper, stop, self.params.tables), ahead=ahead)
-
-    def _run(self, upper: int, stop: Callable[[], bool], tables: int) -> Prices:
-        """Return the best prices found with at most ``tables`` new tables a round."""
         best, known = None, []
         n, primal = len(self.problem.arrival), True
         while True:
