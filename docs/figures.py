@@ -66,7 +66,8 @@ def certificate() -> None:
     paid = -np.diff(prices.capacities) / kernels.ONE  # of each row
     for k, name in enumerate(("tokens", "configurations")):
         own = (prices.rows.table > 0) == k
-        left.vlines(prices.rows.time[own], 0, paid[own], f"C{k}", lw=1.5, label=name)
+        if own.any():
+            left.vlines(prices.rows.time[own], 0, paid[own], f"C{k}", lw=1.5, label=name)
     left.set(xlabel="round of the row", ylabel="price x cap, rounds", title="The certificate")
     left.legend(frameon=False, fontsize=8)
     steps = range(len(proofs))
