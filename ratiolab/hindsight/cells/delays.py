@@ -10,7 +10,7 @@ Source: Kirkpatrick, Gelatt, Vecchi (1983), Science 220.
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import compiled, inner, overwrite
 from ratiolab.hindsight.cells.kernels import Problem, serial
 from ratiolab.hindsight.schedules.annealing_kernels import draw, moved, near_move
 from ratiolab.model.footprint import IntArray
@@ -32,17 +32,26 @@ NEAR = 8
 """Most rounds between a delay and the event that it waits for."""
 
 
+@inner
+def _waited(problem, starts):  # type: ignore[no-untyped-def]
+    """Return the rounds that all requests wait."""
+    total = np.int64(0)
+    for i in range(len(starts)):
+        total += starts[i] - problem.arrival[i]
+    return total
+
+
 @compiled
 def _anneal(problem, order, release, bits, hot, cold):  # type: ignore[no-untyped-def]
     """Return the best starts found. Changes ``order`` and ``release``."""
     n = len(order)
     start = serial(problem, order, release)
-    waiting = (start - problem.arrival).sum()
+    waiting = _waited(problem, start)
     best, least = start.copy(), waiting
     new, delayed = order.copy(), release.copy()
     for k in range(MOVES):
-        new[:] = order
-        delayed[:] = release
+        overwrite(new, 0, order, 0, n)
+        overwrite(delayed, 0, release, 0, n)
         i = np.int64(draw(bits) % np.uint64(n))
         what = draw(bits) % np.uint64(4)
         if what == 0:
@@ -57,17 +66,17 @@ def _anneal(problem, order, release, bits, hot, cold):  # type: ignore[no-untype
             if one < two:
                 moved(new, one, two, kind)
         starts = serial(problem, new, delayed)
-        now = (starts - problem.arrival).sum()
+        now = _waited(problem, starts)
         heat = hot * (cold / hot) ** (k / MOVES)
         luck = (np.float64(draw(bits) >> np.uint64(11)) + 1) / 2.0**53
         if now - waiting <= -heat * np.log(luck):
             waiting = now
-            order[:] = new
-            release[:] = delayed
-            start[:] = starts
+            overwrite(order, 0, new, 0, n)
+            overwrite(release, 0, delayed, 0, n)
+            overwrite(start, 0, starts, 0, n)
             if now < least:
                 least = now
-                best[:] = starts
+                overwrite(best, 0, starts, 0, n)
     return best
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 ONE = 2**24
@@ -140,7 +140,7 @@ class Guide(NamedTuple):
     reduced: IntArray
 
 
-@compiled
+@inner
 def weight_of(rows, r, tokens, left, memory):  # type: ignore[no-untyped-def]
     """Return the weight in a row of a request that holds ``tokens`` with ``left`` rounds to go.
 
@@ -176,7 +176,7 @@ def price_table(problem, rows, width, cells):  # type: ignore[no-untyped-def]
     return table
 
 
-@compiled
+@inner
 def held_at(problem, entries, lefts, count, time, width):  # type: ignore[no-untyped-def]
     """Return the tokens that requests certainly hold at a time, whichever round they started in."""
     total = 0
@@ -188,7 +188,7 @@ def held_at(problem, entries, lefts, count, time, width):  # type: ignore[no-unt
     return total
 
 
-@compiled
+@inner
 def earliest(problem, entries, lefts, count, i, start, last, width):  # type: ignore[no-untyped-def]
     """Return the first start in a range of rounds at which memory may admit a request, or -1.
 
@@ -229,19 +229,19 @@ def serial(problem, order, release):  # type: ignore[no-untyped-def]
     entries, lefts = np.empty(n, np.int64), np.empty(n, np.int64)
     for count in range(n):
         i = order[count]
-        start = earliest(problem, entries, lefts, count, i, release[i], FAR, 1)
+        start = earliest(problem, entries, lefts, count, i, release[i], np.int64(FAR), np.int64(1))
         starts[i] = lefts[count] = start
         entries[count] = i << CELL_BITS | start
     return starts
 
 
-@compiled
+@inner
 def kept_after(problem, entries, lefts, q, boundary):  # type: ignore[no-untyped-def]
     """Return whether a request certainly holds memory after a boundary."""
     return lefts[q] + problem.output[entries[q] >> CELL_BITS] > boundary
 
 
-@compiled
+@inner
 def place_of(labels, table, begin, used, started, entries, count, coarse):  # type: ignore[no-untyped-def]
     """Return the slot of the hash table that has this label of the current block, or is free.
 
@@ -269,7 +269,7 @@ def place_of(labels, table, begin, used, started, entries, count, coarse):  # ty
         slot = (slot + 1) & mask
 
 
-@compiled
+@inner
 def put(labels, table, begin, used, started, entries, lefts, count, coarse, cost, reduced):  # type: ignore[no-untyped-def]
     """Return the number of a label, which is ``used`` when it is new, and keep its least costs."""
     slot = place_of(labels, table, begin, used, started, entries, count, coarse)
@@ -294,21 +294,16 @@ def put(labels, table, begin, used, started, entries, lefts, count, coarse, cost
 @compiled
 def rehash(labels, table, begin, used):  # type: ignore[no-untyped-def]
     """Enter the labels from ``begin`` up to ``used``, without ``used``, in a new hash table."""
-    entries = np.empty(labels.running.shape[1], np.int64)
+    entries, lefts = np.empty((2, labels.running.shape[1]), np.int64)
     for k in range(begin, used):
-        count = 0
-        for q in range(labels.running.shape[1]):
-            if labels.running[k, q] < 0:
-                break
-            entries[q] = labels.running[k, q]
-            count += 1
+        count = unpacked(labels, k, entries, lefts)
         slot = place_of(
             labels, table, begin, k, labels.started[k], entries, count, labels.coarse[k]
         )
         table[slot] = k
 
 
-@compiled
+@inner
 def lagrangian_rest(prices, later, started, entries, count, row, end):  # type: ignore[no-untyped-def]
     """Return the Lagrangian bound of the rest, units: unstarted requests in the room left over.
 
@@ -329,7 +324,7 @@ def lagrangian_rest(prices, later, started, entries, count, row, end):  # type: 
     return total
 
 
-@compiled
+@inner
 def unpacked(labels, k, entries, lefts):  # type: ignore[no-untyped-def]
     """Write the running requests of a label to ``entries``, and return how many there are."""
     count = 0
@@ -339,7 +334,7 @@ def unpacked(labels, k, entries, lefts):  # type: ignore[no-untyped-def]
     return count
 
 
-@compiled
+@inner
 def wasted(labels, k, costs, limit):  # type: ignore[no-untyped-def]
     """Return whether no path of interest leads through a label."""
     if (labels.cost[k] + labels.rest[k]) * ONE > limit:
@@ -389,10 +384,11 @@ def extend_first(  # type: ignore[no-untyped-def]
     entries, kept = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
     lefts, kept_lefts = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
     m, k, begin, used, edge = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
-    work = 0
+    work = row = 0
     while True:
         left, boundary = m * width, (m + 1) * width
-        row = np.searchsorted(times, boundary, side="right")
+        while row < len(times) and times[row] <= boundary:
+            row += 1
         for i in range(n):
             least[i] = outside[i] = costs.ahead[i, min(m + 1, costs.ahead.shape[1] - 1)]
             least_own[i] = outside_own[i] = costs.later[i, min(m + 1, costs.later.shape[1] - 1)]
@@ -686,7 +682,7 @@ def extend(  # type: ignore[no-untyped-def]
         begin = used
 
 
-@compiled
+@inner
 def by_source(labels, edges):  # type: ignore[no-untyped-def]
     """Return the places of edges in the order of their sources, and where each source begins."""
     first = np.zeros(labels + 1, np.int64)
@@ -701,7 +697,7 @@ def by_source(labels, edges):  # type: ignore[no-untyped-def]
     return first, order
 
 
-@compiled
+@inner
 def settle(labels, edges, first, order, capacity, limit, done, k):  # type: ignore[no-untyped-def]
     """Raise the rest of a label to the least over its edges; `FAR` where nothing is of interest."""
     rest = reduced = FAR

@@ -208,7 +208,8 @@ def _rests(  # type: ignore[no-untyped-def]
                 number += 1
                 if number > room:
                     return number
-                next_held[:-1] = held[depth, 1:]
+                for y in range(len(next_held) - 1):
+                    next_held[y] = held[depth, y + 1]
                 rest = -least_total(after, begun[depth], next_held, 0, 0, -left - 1, waiting)[0]
                 least[depth] = max(least[depth], rest)
                 if bounds and 0 <= rest < left:

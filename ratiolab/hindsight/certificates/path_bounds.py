@@ -80,8 +80,8 @@ def _halve(edges, heaps, total, tokens, order, least, lowest):  # type: ignore[n
         for half in range(1, halves):
             rows = order[begin[half] : end[half]].copy()
             low = lowest[heaps[group] + half]
-            low[:] = tokens[rows[0]]
-            high[:] = low
+            for y in range(length):
+                low[y] = high[y] = tokens[rows[0], y]
             best = total[rows[0]]
             for row in rows:
                 best = min(best, total[row])
@@ -92,7 +92,8 @@ def _halve(edges, heaps, total, tokens, order, least, lowest):  # type: ignore[n
             if 2 * half < halves:
                 split = np.argmax(high - low)
                 rows = rows[np.argsort(tokens[rows, split])]
-                order[begin[half] : end[half]] = rows
+                for k in range(len(rows)):
+                    order[begin[half] + k] = rows[k]
                 middle = (begin[half] + end[half]) // 2
                 begin[2 * half], end[2 * half] = begin[half], middle
                 begin[2 * half + 1], end[2 * half + 1] = middle, end[half]

@@ -15,7 +15,7 @@ little do not drag many others down.
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled
+from ratiolab.hindsight.arrays import compiled, overwrite
 from ratiolab.hindsight.labelling.label_trees import least_bytes
 from ratiolab.model.footprint import IntArray
 
@@ -100,7 +100,7 @@ def _split(settled, tokens, rows, where, edge, rest):  # type: ignore[no-untyped
         else:
             rest[above] = row
             above += 1
-    rows[below:] = rest[:above]
+    overwrite(rows, below, rest, 0, above)
     return below
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import Requests, compiled
+from ratiolab.hindsight.arrays import Requests, compiled, overwrite
 from ratiolab.hindsight.objective import Objective, with_late
 from ratiolab.model import Instance, IntArray, Schedule, stream
 from ratiolab.model.fleet import Fleet, FleetSchedule, replicas_of
@@ -135,7 +135,8 @@ def ruin_and_recreate(  # type: ignore[no-untyped-def]
         worth[0] += gain
         if worth[0] > worth[1]:
             worth[1] = worth[0]
-            best[:] = now
+            for row in range(2):
+                overwrite(best[row], 0, now[row], 0, n)
 
 
 HOT, COLD = 0.6, 0.02
