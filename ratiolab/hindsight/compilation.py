@@ -32,34 +32,29 @@ EXACT, RELAXED = 20, 40
 _done: set[str] = set()
 
 
-def is_compiled(*, many: bool) -> bool:
-    """Return whether `compile_ahead` has compiled this code on this machine."""
-    return is_done(_kind(many=many))
+def compile_ahead(kind: str) -> None:
+    """Compile loops of a kind, one half in another process, and leave a mark that this is done.
 
-
-def compile_ahead(*, many: bool) -> None:
-    """Compile what a solve may call, and leave a mark that this is done."""
-    if many:
-        with beside(_bounds_and_heat), _no_collection():
-            _beams()
-        _bounds_and_heat()
-    else:
-        with beside(_orders_and_rows), _no_collection():
-            _walks(_sample(EXACT), merging=False)
-            _walks(_sample(RELAXED), merging=True)
-        _orders_and_rows()
-    note_done(_kind(many=many))
-
-
-def compile_exact() -> None:
-    """Compile what a solve without a time limit calls first, and leave a mark that this is done.
-
-    The other process loads and compiles labels, which takes no longer than the rest takes here.
+    Parameters
+    ----------
+    kind : ``exact`` for labelling without a time limit, ``cells`` for the program over cells,
+        ``few`` and ``many`` for up to 400 requests and for more under a time limit.
     """
-    with beside(_labels), _no_collection():
-        _trees_orders_and_cuts()
-    _labels()
-    note_done("exact")
+    here, there = {
+        "exact": (_trees_orders_and_cuts, _labels),
+        "cells": (_ends_delays_orders_and_cuts, _levels),
+        "few": (_all_walks, _orders_and_rows),
+        "many": (_beams, _bounds_and_heat),
+    }[kind]
+    compile_halves(kind, here, there)
+
+
+def compile_halves(kind: str, here: Callable[[], None], there: Callable[[], None]) -> None:
+    """Call two functions, one in another process meanwhile, and leave a mark that this is done."""
+    with beside(there), _no_collection():
+        here()
+    there()  # from disk
+    note_done(kind)
 
 
 def is_done(kind: str) -> bool:
@@ -89,9 +84,15 @@ def _sample(requests: int) -> Instance:
 def _trees_orders_and_cuts() -> None:
     """Do in little what comes before labelling, and first what the other process waits for."""
     from ratiolab.hindsight.labelling.label_trees import planted
-    from ratiolab.hindsight.relaxation.configurations import Separator, real_items
 
     planted(np.zeros(1, np.uint64), np.zeros(1, np.int64), np.zeros((1, 1), np.uint64))
+    _orders_and_cuts()
+
+
+def _orders_and_cuts() -> None:
+    """Do in little what finds a first schedule, and rows that it may violate."""
+    from ratiolab.hindsight.relaxation.configurations import Separator, real_items
+
     instance, one = _sample(EXACT), np.ones(1, np.int64)
     improved_schedule(best_list_schedule(instance), steps=100)
     separate = Separator(instance.memory, real_items(instance))
@@ -112,6 +113,28 @@ def _labels() -> None:
     dssr = Dssr(prices, known.total_latency + 1, lambda: False, LabellingParams())
     for critical in 0, 1:
         dssr.exact(critical, 50, 0)
+
+
+def _ends_delays_orders_and_cuts() -> None:
+    """Do in little what cells call, but their levels, and first what ends a level."""
+    from ratiolab.hindsight.cells.delays import Delays
+    from ratiolab.hindsight.cells.engine import end_of_none
+
+    problem = end_of_none()
+    Delays(problem, problem.output, stream(0, "search")).step()
+    _orders_and_cuts()
+
+
+def _levels() -> None:
+    """Do in little what cells do."""
+    from ratiolab.hindsight.cells.engine import solve_two
+
+    solve_two()
+
+
+def _all_walks() -> None:
+    _walks(_sample(EXACT), merging=False)
+    _walks(_sample(RELAXED), merging=True)
 
 
 def _walks(instance: Instance, *, merging: bool) -> None:
@@ -203,10 +226,6 @@ def _no_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _kind(*, many: bool) -> str:
-    return f"{'many' if many else 'few'}-requests"
 
 
 def _mark(kind: str) -> Path:

@@ -7,7 +7,6 @@ from math import inf
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.bruteforce import MOST_REQUESTS as MOST_BRUTE
-from ratiolab.hindsight.cells.engine import compile_cells
 from ratiolab.hindsight.certificates.certificate import (
     Certificate,
     DualCertificate,
@@ -16,7 +15,7 @@ from ratiolab.hindsight.certificates.certificate import (
 )
 from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.hindsight.certificates.effort import LONG_CHECK, allowing
-from ratiolab.hindsight.compilation import compile_ahead, compile_exact, is_compiled, is_done
+from ratiolab.hindsight.compilation import compile_ahead, is_done
 from ratiolab.hindsight.many_requests import ManyRequests
 from ratiolab.hindsight.params import DEFAULT, SolveParams
 from ratiolab.hindsight.program_stages import BruteForce, IntegerProgram, PulpProgram
@@ -216,15 +215,15 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
     cells = not reason_against(state) and any(isinstance(work, Cells) for _, work in plan)
     soon = len(state.instance) <= FEW or cells  # few loops before cuts
     try:
-        if (limited and not soon) or any(isinstance(work, ManyRequests) for _, work in plan):
-            _compile(state)
+        if any(isinstance(work, ManyRequests) for _, work in plan):
+            _compile(state, "many")
+        elif limited and not soon:
+            _compile(state, "few")
         exact = any(isinstance(work, Labelling) for _, work in plan) and labels_follow(state)
-        if exact and not (limited or soon or state.closed or is_done("exact")):
-            with state.uncounted("compiling, once after installation"):
-                compile_exact()
-        if limited and cells and not state.closed:
-            with state.uncounted("compiling, once after installation"):
-                compile_cells()
+        if exact and not (limited or soon or state.closed):
+            _compile(state, "exact")
+        if cells and not state.closed and (limited or len(state.instance) > FEW):
+            _compile(state, "cells")
         with BackgroundHeuristic(state, cells=cells):
             for name, work in plan:
                 if state.closed or state.interrupted:
@@ -232,8 +231,10 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
                 if state.time_left == 0:
                     note = f"stopped before proof: time limit before stage {name}"
                     break
+                if cells and name == "cells":
+                    _compile(state, "cells")
                 if limited and soon and name == "cuts":
-                    _compile(state)
+                    _compile(state, "few")
                 with state.running(name) as call:
                     state.show()
                     state.keep(work(state, call))
@@ -242,12 +243,11 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
     return state.result(note)
 
 
-def _compile(state: SolveState) -> None:
-    """Let what stages call be compiled, if it is not, before the clock starts."""
-    many = len(state.instance) > MOST_REQUESTS
-    if not is_compiled(many=many):
+def _compile(state: SolveState, kind: str) -> None:
+    """Let loops of a kind be compiled, if they are not, while the clock stands still."""
+    if not is_done(kind):
         with state.uncounted("compiling, once after installation"):
-            compile_ahead(many=many)
+            compile_ahead(kind)
 
 
 def _require(instance: Instance, options: SolveOptions, progress: Report | None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
-from ratiolab.hindsight.cells.engine import CellProgram, Proof, compile_cells, declined
+from ratiolab.hindsight.cells.engine import CellProgram, Proof, declined
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.labelling.loop import Loop, Surroundings
@@ -253,8 +253,6 @@ class Cells:
         if room < params.width:
             return Found(note="no dynamic program over cells: no room for its labels")
         params = replace(params, room=room)
-        with state.uncounted("compiling, once after installation"):
-            compile_cells()
 
         def found(schedule: Schedule | None, proof: Proof | None) -> None:
             if proof is None:

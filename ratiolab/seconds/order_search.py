@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from ratiolab.hindsight.compilation import beside, is_done, note_done
+from ratiolab.hindsight.compilation import compile_halves, is_done
 from ratiolab.hindsight.schedules.annealing import Cooling, cooled, largest, most_running
 from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.model.instance import PICOSECONDS
@@ -194,12 +194,8 @@ def search_order(
 
 def compile_search() -> None:
     """Compile what a search calls, and bounds after it, unless this has been done here."""
-    if is_done("search"):
-        return
-    with beside(_orders_and_duals):
-        _beam()
-    _orders_and_duals()
-    note_done("search")
+    if not is_done("search"):
+        compile_halves("search", _beam, _orders_and_duals)
 
 
 def _pair() -> tuple[Instance, BatchTime]:

@@ -34,21 +34,22 @@ def signatures():
 
 
 kind = sys.argv[1]
-if kind == "exact":
-    compilation.compile_exact()
-else:
-    compilation.compile_ahead(many=kind == "many")
+compilation.compile_ahead(kind)
 before = signatures()
 assert len(before) > 10
 for size in map(int, sys.argv[2:]):
     limit = None if kind == "exact" else 3
-    solve(generate("jaillet-model-1", 5, n_least=size, n_most=size), time_limit=limit)
+    if kind == "cells":
+        instance = generate("trace-conversations", 1, n=size, memory=4_096, load=0)
+    else:
+        instance = generate("jaillet-model-1", 5, n_least=size, n_most=size)
+    solve(instance, time_limit=limit)
 print(sorted(signatures() - before, key=str))
 """
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("sizes", ["exact 12 18", "few 18 44 130", "many 450"])
+@pytest.mark.parametrize("sizes", ["exact 12 18", "cells 12 20", "few 18 44 130", "many 450"])
 def test_a_solve_calls_nothing_that_has_not_been_compiled_ahead(sizes: str) -> None:
     command = [sys.executable, "-c", FRESH, *sizes.split()]
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == "[]\n"
@@ -85,7 +86,7 @@ def test_the_time_limit_begins_when_all_is_compiled(
     assert wall - result.seconds >= 1  # whatever else is compiled here, and on a busy machine, too
 
 
-@pytest.mark.parametrize(("limit", "kind"), [(None, "exact"), (0.2, "few-requests")])
+@pytest.mark.parametrize(("limit", "kind"), [(None, "exact"), (0.2, "few")])
 def test_only_a_solve_with_a_time_limit_compiles_all_ahead(
     uncompiled: Path, limit: float | None, kind: str
 ) -> None:
@@ -105,7 +106,7 @@ def test_ctrl_c_while_compiling_leaves_an_interval(
     result = solve(draw(), time_limit=5)
     assert result.interrupted
     assert 0 < result.lower <= result.upper
-    assert not compilation.is_compiled(many=False)
+    assert not compilation.is_done("few")
 
 
 BESIDE = """

@@ -65,7 +65,7 @@ def test_many_requests_are_solved_within_the_limit_with_a_certificate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     instance = workload(450, 1.5)
-    compile_ahead(many=True)  # which reads the clock, too
+    compile_ahead("many")  # which reads the clock, too
     for threads in (1, 2):
         # else a thread that compiles for long finds its time used up by the other
         clock = let_readings_take(0.01, monkeypatch, ClockOfThread)

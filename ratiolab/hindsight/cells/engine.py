@@ -5,21 +5,27 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ratiolab.hindsight.cells import kernels
-from ratiolab.hindsight.cells.delays import Delays
-from ratiolab.hindsight.cells.kernels import FAR, MOST_REQUESTS, ONE, Edges, Guide, Labels
+from ratiolab.hindsight.cells.kernels import (
+    FAR,
+    MOST_REQUESTS,
+    ONE,
+    Edges,
+    Guide,
+    Labels,
+    Problem,
+    Rows,
+)
 from ratiolab.hindsight.cells.master import Master, Prices, problem_of
 from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_certificate
 from ratiolab.hindsight.params import CellsParams
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
-from ratiolab.model.streams import stream
 
 BEGIN = 4_096
 """Labels for which a level has room at first; the room doubles."""
@@ -231,16 +237,26 @@ def declined(instance: Instance, makespan: int) -> str:
     return ""
 
 
-@cache
-def compile_cells() -> None:
-    """Compile the loops of the cells, or load them from a cache, by solving two requests."""
-    instance = Instance("two", 4, [0, 0], [1, 1], [2, 3])
-    late = np.array([0, 9])
-    program = CellProgram(
-        instance, lambda: 14, lambda: False, lambda *_: None, CellsParams(cells=2)
-    )
-    Delays(program.problem, late, stream(0, "search")).step()
-    program.run(late, lambda: False)
+TWO = Instance("two", 4, [0, 0], [1, 1], [2, 3])
+"""Requests by which loops are compiled."""
+
+
+def solve_two() -> None:
+    """Compile all that levels call."""
+    few, ended = CellsParams(cells=2), lambda: False
+    program = CellProgram(TWO, lambda: 14, ended, lambda *_: None, few)
+    program.run(np.array([0, 9]), ended)
+
+
+def end_of_none() -> Problem:
+    """Compile what a level without labels calls when it grows and ends; return its problem."""
+    problem, none = problem_of(TWO), np.zeros(0, np.int64)
+    rows = Rows(none, none, none, np.zeros((1, 2, 2), np.int64))
+    level = Level(Prices(problem, rows, (), 1), 1, None, 0, 1, 1)
+    level.cursor[2:5] = 0
+    level._allocate(BEGIN, level.labels)
+    level.settle()
+    return problem
 
 
 class CellProgram:
