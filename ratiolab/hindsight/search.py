@@ -74,14 +74,24 @@ def crossing(instance: Instance, duals: Duals, latency: int, stop: Stop) -> Cros
 def delay_search(
     state: SolveState, rng: np.random.Generator, stop: Callable[[], bool], steps: float = inf
 ) -> None:
-    """Anneal lists with delays until told to stop, or for some steps, and keep what is better."""
+    """Anneal lists, and lists with delays where that finds nothing better; keep what is better.
+
+    Lists alone find more of dozens of requests, delays the rest of few. The search ends when told
+    to stop, or after some annealings with delays.
+    """
     search = Delays(problem_of(state.instance), state.schedule.starts, rng)
+
+    def found(schedule: Schedule) -> None:
+        state.keep(Found(schedule))
+
     while steps > 0 and not stop():
-        known = search.waiting
-        search.step()
-        if search.waiting < known:
-            state.keep(Found(Schedule.from_starts(state.instance, search.starts)))
-        steps -= 1
+        known = state.upper
+        improved_schedule(state.schedule, rng, stop=stop, found=found)
+        if state.upper == known:
+            search.starts = state.schedule.starts
+            search.step()
+            found(Schedule.from_starts(state.instance, search.starts))
+            steps -= 1
 
 
 class Turns:
