@@ -3,7 +3,7 @@
 `ratiolab.hindsight.certificates.certify_cells` says what they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -36,25 +36,37 @@ def row_capacities(certificate: CellCertificate, rows: Rows, memory: int) -> lis
     return [price * caps[number] for _, number, price in rows]
 
 
+def checked_tables(certificate: CellCertificate, requests: int) -> dict[int, IntArray]:
+    """Return the weights of the tables of all rows, after a check of their caps."""
+    numbers = {number for _, number, _ in (*certificate.rows, *certificate.ahead)} - {0}
+    return {
+        number: table_weights(number, table, grid, requests)
+        for number in sorted(numbers)
+        for grid, table in (certificate.table_of(number),)
+    }
+
+
 class RowCosts:
     """Costs of starts under rows in order of time.
 
     Parameters
     ----------
+    weights : of the tables, see `checked_tables`.
+    capacities : priced capacity of each row, units.
     width : rounds of the widest cells that are asked for.
     """
 
     def __init__(
-        self, instance: Instance, certificate: CellCertificate, rows: Rows, width: int
+        self,
+        instance: Instance,
+        weights: Mapping[int, IntArray],
+        rows: Rows,
+        capacities: Sequence[int],
+        width: int,
     ) -> None:
-        self.instance, self.rows = instance, rows
+        self.instance, self.rows, self.weights = instance, rows, weights
         self.times = np.array([row[0] for row in self.rows], np.int64)
-        self.weights = {
-            number: table_weights(number, table, grid, len(instance))
-            for number in sorted({number for _, number, _ in self.rows} - {0})
-            for grid, table in (certificate.table_of(number),)
-        }
-        own = np.array(row_capacities(certificate, rows, instance.memory), np.int64)
+        own = np.array(capacities, np.int64)
         self.after = np.append(np.cumsum(own[::-1])[::-1], 0)  # of the rows from each one on
         self.capacity = int(self.after[0])
         self.start = self._starts(rounds_of(instance, rows, width))

@@ -31,9 +31,8 @@ each left, transitions that merge the least cost: for S all these remain valid b
 *Rest.* What S has yet to wait is at least the sum of boundary - a over arrived requests that
 remain, and at least the Lagrangian bound over later rows under the prices of what lies ahead: the
 least reduced costs of later starts, and the prices of the certain tokens, less the sum of mu cap of
-these rows. Labels whose cost and
-rest exceed L are dropped, and those whose least reduced costs, in cells so far and then from the
-boundary on, exceed L + C. Neither concerns S.
+these rows. Labels whose cost and rest exceed L are dropped, and those whose least reduced costs, in
+cells so far and then from the boundary on, exceed L + C. Neither concerns S.
 
 *Finer levels.* Backward, the rest of a label rises to the least, over its transitions, of their
 cost and the rest of their target; what exceeds L or L + C is dropped. The transitions of S stay. A
@@ -47,7 +46,7 @@ level no path from the empty set to the full one is left, as that of S would be.
 round paths are schedules: then a remaining path refutes the claim.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -55,6 +54,8 @@ from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.cell_costs import (
     UNIT,
     RowCosts,
+    Rows,
+    checked_tables,
     rounds_of,
     row_capacities,
     span,
@@ -100,13 +101,18 @@ def bound_by_cells(certificate: CellCertificate, instance: Instance) -> int:
     _require_numbers(certificate, instance)
     served = int(instance.output.sum())
     width = max(1, certificate.width)
-    costs = RowCosts(instance, certificate, certificate.rows, width)
+    weights = checked_tables(certificate, len(instance))
+
+    def costs_of(rows: Rows) -> RowCosts:
+        capacities = row_capacities(certificate, rows, instance.memory)
+        return RowCosts(instance, weights, rows, capacities, width)
+
+    costs = costs_of(certificate.rows)
     if not certificate.width:
         return served - (-costs.bound // UNIT)
     limit = certificate.bound - 1 - served
     if limit >= 0:
-        ahead = certificate.ahead
-        rest = RowCosts(instance, certificate, ahead, width) if ahead else costs
+        rest = costs_of(certificate.ahead) if certificate.ahead else costs
         waiting = _Search(instance, costs, rest, limit).run(certificate.width)
         if waiting is not None:
             raise CertificateError(
@@ -144,9 +150,7 @@ def _require_numbers(certificate: CellCertificate, instance: Instance) -> None:
     taken.require_affordable()
 
 
-def _require_rows(
-    certificate: CellCertificate, rows: Sequence[tuple[int, int, int]], name: str
-) -> None:
+def _require_rows(certificate: CellCertificate, rows: Rows, name: str) -> None:
     """Raise `CertificateError` unless rows are of tables and ascend."""
     tables = len(certificate.tables) if certificate.grid else MOST_PIECES
     for number, (time, table, price) in enumerate(rows):
@@ -161,7 +165,7 @@ def _require_rows(
             raise CertificateError(f"{name} {number}: rows must ascend in time, then in tables")
 
 
-def _rows_effort(rows: Sequence[tuple[int, int, int]], width: int, instance: Instance) -> Effort:
+def _rows_effort(rows: Rows, width: int, instance: Instance) -> Effort:
     """Return what costs of starts under rows take."""
     n, longest = len(instance), int(instance.output.max())
     rounds = rounds_of(instance, rows, max(1, width))
