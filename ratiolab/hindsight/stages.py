@@ -223,7 +223,7 @@ class Labelling:
         return Found(note="" if state.closed else f"labelling stopped by the {limit}")
 
 
-LABEL_BYTES, RUNNING_BYTES = 170, 8
+LABEL_BYTES, RUNNING_BYTES = 178, 8
 """Bytes that a label takes with its two edges and its places in a hash table; and what each request
 that may run with others adds."""
 

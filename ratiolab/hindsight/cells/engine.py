@@ -65,9 +65,10 @@ class Level:
 
     def _allocate(self, room: int, old: Labels | None = None) -> None:
         """Make room for ``room`` labels and twice as many edges, and keep the present ones."""
-        started, cost, reduced, rest, reduced_rest, coarse = np.empty((6, room), np.int64)
+        started, cost, ended, reduced, rest, reduced_rest, coarse = np.empty((7, room), np.int64)
         running, left = np.zeros((2, room, self.slots), np.int32)
-        labels = Labels(started, running, left, cost, reduced, rest, reduced_rest, coarse)
+        costs = cost, ended, reduced, rest, reduced_rest
+        labels = Labels(started, running, left, *costs, coarse)
         edges = Edges(*np.empty((4, 2 * room), np.int64))
         self.table = np.full(1 << (2 * room - 1).bit_length(), -1, np.int64)
         if old is not None:

@@ -96,6 +96,7 @@ class Labels(NamedTuple):
     running : entries of the running requests, -1 after the last. int32, shape (capacity, most).
     left : earliest starts of these requests on any path to the label. int32, the same shape.
     cost, reduced : least cost, rounds, and least reduced cost of a path to the label.
+    ended : least waiting, rounds, of the started requests that are no longer listed.
     rest, reduced_rest : bounds of both from the label to the end.
     coarse : the label of the coarser level that stands for this one, or -1 in the middle of a cell
         of that level.
@@ -105,6 +106,7 @@ class Labels(NamedTuple):
     running: Any
     left: Any
     cost: IntArray
+    ended: IntArray
     reduced: IntArray
     rest: IntArray
     reduced_rest: IntArray
@@ -236,9 +238,48 @@ def serial(problem, order, release):  # type: ignore[no-untyped-def]
 
 
 @inner
-def kept_after(problem, entries, lefts, q, boundary):  # type: ignore[no-untyped-def]
-    """Return whether a request certainly holds memory after a boundary."""
-    return lefts[q] + problem.output[entries[q] >> CELL_BITS] > boundary
+def running_after(problem, entries, lefts, count, boundary, kept, kept_lefts):  # type: ignore[no-untyped-def]
+    """Write the requests that certainly hold memory after a boundary; return how many."""
+    number = 0
+    for q in range(count):
+        if lefts[q] + problem.output[entries[q] >> CELL_BITS] > boundary:
+            kept[number], kept_lefts[number] = entries[q], lefts[q]
+            number += 1
+    return number
+
+
+@inner
+def with_delays(problem, entries, lefts, count, since, boundary, width, cost, ended):  # type: ignore[no-untyped-def]
+    """Return the least waiting of all started requests at a boundary, and of the ended ones.
+
+    Running requests that all start at their earliest may hold more than the memory. A request that
+    starts a round later holds one token less, so that they wait a round more for each token too
+    many. In turn, no running request waits longer than its cell allows, and ended ones have waited
+    for what remains.
+
+    Parameters
+    ----------
+    since : requests that ended until then are in ``ended``.
+    cost : least waiting of all if each starts at its earliest.
+    """
+    early = late = most = 0
+    for q in range(count):
+        i, cell = entries[q] >> CELL_BITS, entries[q] & CELL
+        end, wait = lefts[q] + problem.output[i], lefts[q] - problem.arrival[i]
+        if end <= boundary:
+            if end > since:
+                ended += wait
+            continue
+        early += wait
+        late += (cell + 1) * width - 1 - problem.arrival[i]
+        tokens = 0  # at this end, if all start at their earliest
+        for x in range(count):
+            j = entries[x] >> CELL_BITS
+            if lefts[x] + problem.output[j] >= end:
+                tokens += problem.prompt[j] + end - lefts[x]
+        most = max(most, tokens)
+    cost = max(cost, ended + early + max(0, most - problem.memory))
+    return cost, max(ended, cost - late)
 
 
 @inner
@@ -270,12 +311,13 @@ def place_of(labels, table, begin, used, started, entries, count, coarse):  # ty
 
 
 @inner
-def put(labels, table, begin, used, started, entries, lefts, count, coarse, cost, reduced):  # type: ignore[no-untyped-def]
+def put(labels, table, begin, used, started, entries, lefts, count, coarse, cost, ended, reduced):  # type: ignore[no-untyped-def]
     """Return the number of a label, which is ``used`` when it is new, and keep its least costs."""
     slot = place_of(labels, table, begin, used, started, entries, count, coarse)
     k = table[slot]
     if begin <= k < used:
         labels.cost[k] = min(labels.cost[k], cost)
+        labels.ended[k] = min(labels.ended[k], ended)
         labels.reduced[k] = min(labels.reduced[k], reduced)
         for q in range(count):
             labels.left[k, q] = min(labels.left[k, q], lefts[q])
@@ -285,7 +327,7 @@ def put(labels, table, begin, used, started, entries, lefts, count, coarse, cost
     for q in range(labels.running.shape[1]):
         labels.running[used, q] = entries[q] if q < count else -1
         labels.left[used, q] = lefts[q]
-    labels.cost[used], labels.reduced[used] = cost, reduced
+    labels.cost[used], labels.ended[used], labels.reduced[used] = cost, ended, reduced
     labels.coarse[used] = coarse
     labels.rest[used] = labels.reduced_rest[used] = 0
     return used
@@ -464,12 +506,15 @@ def extend_first(  # type: ignore[no-untyped-def]
                     continue
                 depth -= 1
                 work += 1
+                total, ended = with_delays(
+                    *(problem, entries, lefts, count[d], left, boundary, width),
+                    *(cost[d], labels.ended[k]),
+                )
                 kept_count = rest = rest_reduced = 0
                 if chosen[d] != full:
-                    for q in range(count[d]):
-                        if kept_after(problem, entries, lefts, q, boundary):
-                            kept[kept_count], kept_lefts[kept_count] = entries[q], lefts[q]
-                            kept_count += 1
+                    kept_count = running_after(
+                        problem, entries, lefts, count[d], boundary, kept, kept_lefts
+                    )
                     for i in range(n):
                         if not chosen[d] >> i & 1:
                             rest_reduced += outside_own[i]
@@ -479,7 +524,7 @@ def extend_first(  # type: ignore[no-untyped-def]
                         *(row, capacities[row]),
                     )
                     rest = max(rest, -(-units // ONE))
-                if (cost[d] + rest) * ONE > limit:
+                if (total + rest) * ONE > limit:
                     continue
                 if spent[d] + rest_reduced - costs.capacity > limit:
                     continue
@@ -490,7 +535,7 @@ def extend_first(  # type: ignore[no-untyped-def]
                     return NARROW if kept_count > slots else FULL
                 new = put(
                     *(labels, table, begin, used, chosen[d], kept, kept_lefts, kept_count, 0),
-                    *(cost[d], spent[d]),
+                    *(total, ended, spent[d]),
                 )
                 if new == used:
                     labels.rest[new], labels.reduced_rest[new] = rest, rest_reduced
@@ -500,7 +545,7 @@ def extend_first(  # type: ignore[no-untyped-def]
                 edges.reduced[edge] = spent[d] - labels.reduced[k]
                 edge += 1
                 if chosen[d] == full:
-                    cursor[5] = min(cursor[5], cost[d])
+                    cursor[5] = min(cursor[5], total)
                     cursor[6] = min(cursor[6], spent[d] - costs.capacity)
             k += 1
         m += 1
@@ -532,8 +577,11 @@ def extend(  # type: ignore[no-untyped-def]
     stay, stay_spent = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     own, part_of = np.zeros((2, n), np.int64), np.zeros(n, np.int64)
     cost, spent = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
-    entries, kept = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
-    lefts, kept_lefts = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
+    entries, lefts = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
+    # entries in the order of their cells, and those that run after each half
+    path, path_lefts = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
+    kept, kept_lefts = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
+    late, late_lefts = np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64)
     m, k, begin, used, edge = cursor[0], cursor[1], cursor[2], cursor[3], cursor[4]
     work = 0
     while True:
@@ -548,6 +596,7 @@ def extend(  # type: ignore[no-untyped-def]
                 continue
             first_edge = edge
             known = unpacked(labels, k, entries, lefts)
+            unpacked(labels, k, path, path_lefts)
             for up in range(guide.first[above], guide.first[above + 1]):
                 y = guide.target[up]
                 after, rest, rest_reduced = guide.started[y], guide.rest[y], guide.reduced_rest[y]
@@ -605,61 +654,59 @@ def extend(  # type: ignore[no-untyped-def]
                         continue
                     depth -= 1
                     work += 1
-                    kept_count = 0
+                    between, first, all_ = started, known, known
+                    early, early_spent = labels.cost[k], labels.reduced[k]
+                    for part in range(1, 3):  # those of each half
+                        for e in range(d):
+                            if half[e] != part:
+                                continue
+                            path[all_], path_lefts[all_] = entries[known + e], lefts[known + e]
+                            all_ += 1
+                            if part == 1:
+                                first = all_
+                                between |= 1 << split[e]
+                                early += cost[e + 1] - cost[e]
+                                early_spent += own[0, e]
+                    middle_cost, middle_ended = with_delays(
+                        *(problem, path, path_lefts, first, left, middle, width),
+                        *(early, labels.ended[k]),
+                    )
+                    total, ended = with_delays(
+                        *(problem, path, path_lefts, all_, middle, right, width),
+                        *(middle_cost + cost[d] - early, middle_ended),
+                    )
+                    if (total + rest) * ONE > limit:
+                        continue
+                    kept_count = late_count = 0
+                    if between != full:
+                        kept_count = running_after(
+                            problem, path, path_lefts, first, middle, kept, kept_lefts
+                        )
                     if after != full:
-                        for part in range(2):
-                            for q in range(known + d):
-                                late = q >= known and half[q - known] == 2
-                                if late == (part == 1) and kept_after(
-                                    problem, entries, lefts, q, right
-                                ):
-                                    kept[kept_count], kept_lefts[kept_count] = entries[q], lefts[q]
-                                    kept_count += 1
-                    if kept_count > slots or used >= room or edge >= edge_room or used > cursor[7]:
+                        late_count = running_after(
+                            problem, path, path_lefts, all_, right, late, late_lefts
+                        )
+                    narrow = max(kept_count, late_count) > slots
+                    if narrow or used >= room or edge >= edge_room or used > cursor[7]:
                         cursor[1], cursor[3], cursor[4] = k, used, first_edge
                         if used > cursor[7]:
                             return CROWDED
-                        return NARROW if kept_count > slots else FULL
+                        return NARROW if narrow else FULL
                     new = put(
-                        *(labels, table, begin, used, after, kept, kept_lefts, kept_count, y),
-                        *(cost[d], spent[d]),
+                        *(labels, table, begin, used, after, late, late_lefts, late_count, y),
+                        *(total, ended, spent[d]),
                     )
                     if new == used:
                         labels.rest[new], labels.reduced_rest[new] = rest, rest_reduced
                         used += 1
                     if after == full:
-                        cursor[5] = min(cursor[5], cost[d])
+                        cursor[5] = min(cursor[5], total)
                         cursor[6] = min(cursor[6], spent[d] - costs.capacity)
-                    source, between, kept_count = k, started, 0
-                    early, early_spent = labels.cost[k], labels.reduced[k]
-                    for e in range(d):
-                        if half[e] == 1:
-                            i = split[e]
-                            between |= 1 << i
-                            early += cost[e + 1] - cost[e]
-                            early_spent += own[0, e]
+                    source = k
                     if between != full:
-                        for q in range(known + d):
-                            first = q < known or half[q - known] == 1
-                            if first and kept_after(problem, entries, lefts, q, middle):
-                                kept[kept_count], kept_lefts[kept_count] = entries[q], lefts[q]
-                                kept_count += 1
-                        if kept_count > slots:
-                            cursor[1], cursor[3], cursor[4] = k, used, first_edge
-                            return NARROW
                         source = put(
-                            *(
-                                labels,
-                                table,
-                                begin,
-                                used,
-                                between,
-                                kept,
-                                kept_lefts,
-                                kept_count,
-                                -1,
-                            ),
-                            *(early, early_spent),
+                            *(labels, table, begin, used, between, kept, kept_lefts, kept_count),
+                            *(-1, middle_cost, middle_ended, early_spent),
                         )
                         used += source == used
                         edges.source[edge], edges.target[edge] = k, source

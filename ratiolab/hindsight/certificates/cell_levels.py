@@ -68,10 +68,12 @@ def merge(labels, used, found, order, number):  # type: ignore[no-untyped-def]
                 labels.started[k], labels.above[k] = found.started[row], found.above[row]
                 labels.cost[k], labels.reduced[k] = found.cost[row], found.reduced[row]
                 labels.rest[k], labels.spare[k] = found.rest[row], found.spare[row]
+                labels.ended[k] = found.ended[row]
                 for q in range(labels.entry.shape[1]):
                     labels.entry[k, q], labels.left[k, q] = found.entry[row, q], found.left[row, q]
             else:
                 labels.cost[k] = min(labels.cost[k], found.cost[row])
+                labels.ended[k] = min(labels.ended[k], found.ended[row])
                 labels.reduced[k] = min(labels.reduced[k], found.reduced[row])
                 for q in range(labels.entry.shape[1]):
                     labels.left[k, q] = min(labels.left[k, q], found.left[row, q])
@@ -82,7 +84,7 @@ def merge(labels, used, found, order, number):  # type: ignore[no-untyped-def]
 
 def require_room(labels: int, most: int) -> None:
     """Raise `effort.TooCostlyError` unless memory allows this number of labels and entries."""
-    if labels * (64 + 8 * most) > effort.room() * effort.MOST_BYTES:
+    if labels * (72 + 8 * most) > effort.room() * effort.MOST_BYTES:
         raise effort.TooCostlyError(f"{labels} labels of cells take too much memory: refused")
 
 
@@ -130,15 +132,6 @@ class Transitions(NamedTuple):
     def of(cls, source: IntArray, target: IntArray, cost: IntArray, own: IntArray) -> "Transitions":
         """Return transitions with columns of these values."""
         return cls(np.int32(source), np.int32(target), np.int32(cost), own)
-
-
-def transitions_of(
-    labels: Labels, found: Labels, source: IntArray, number: IntArray
-) -> Transitions:
-    """Return the transitions from labels to rows of a buffer that became these labels."""
-    rows = len(source)
-    cost = found.cost[:rows] - labels.cost[source]
-    return Transitions.of(source, number, cost, found.reduced[:rows] - labels.reduced[source])
 
 
 class Level:

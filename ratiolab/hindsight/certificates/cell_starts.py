@@ -44,6 +44,7 @@ class Labels(NamedTuple):
     left : earliest start of each of them, round.
     above : label of the coarser level, or -1 in the middle of one of its cells.
     cost, reduced : waiting, rounds, and reduced cost so far, units.
+    ended : waiting of the started requests without an entry, rounds.
     rest, spare : least that both can still rise.
     """
 
@@ -55,13 +56,14 @@ class Labels(NamedTuple):
     reduced: IntArray
     rest: IntArray
     spare: IntArray
+    ended: IntArray
     entry: Any
     left: Any
 
     @classmethod
     def room(cls, size: int, most: int) -> "Labels":
         """Return room for ``size`` labels of ``most`` entries."""
-        columns = (np.empty(size, np.int64) for _ in range(8))
+        columns = (np.empty(size, np.int64) for _ in range(9))
         return cls(*columns, *(np.empty((size, most), np.int32) for _ in range(2)))
 
 
@@ -175,6 +177,55 @@ def keep(found, row, kept, code, end, output, boundary):  # type: ignore[no-unty
         return kept
     found.entry[row, kept], found.left[row, kept] = code, end - output
     return kept + 1
+
+
+@compiled
+def early(requests, labels, k):  # type: ignore[no-untyped-def]
+    """Return the waiting of the entries of a label if each starts as early as it can."""
+    waiting = 0
+    for q in range(labels.entry.shape[1]):
+        if labels.entry[k, q] < 0:
+            break
+        waiting += labels.left[k, q] - requests.arrival[labels.entry[k, q] & REQUEST]
+    return waiting
+
+
+@compiled
+def delay(requests, labels, source, found, rows, width, limit):  # type: ignore[no-untyped-def]
+    """Raise the waiting of rows whose entries cannot all start as early as they can.
+
+    Rows that then exceed the limit become no labels: they have started -1.
+
+    Parameters
+    ----------
+    labels, source : what each row extends.
+    """
+    for row in range(rows):
+        if found.started[row] < 0:
+            continue
+        k, least = source[row], early(requests, found, row)
+        ended = labels.ended[k] + early(requests, labels, k) - least
+        ended += found.cost[row] - labels.cost[k]
+        over = late = 0
+        for q in range(found.entry.shape[1]):
+            code = found.entry[row, q]
+            if code < 0:
+                break
+            i = code & REQUEST
+            time = found.left[row, q] + requests.output[i]
+            late += ((code >> REQUEST_BITS) + 1) * width - 1 - requests.arrival[i]
+            total = -requests.memory
+            for x in range(found.entry.shape[1]):
+                if found.entry[row, x] < 0:
+                    break
+                j, first = found.entry[row, x] & REQUEST, found.left[row, x]
+                if first + requests.output[j] >= time:
+                    total += tokens(requests.prompt[j], time - first)
+            over = max(over, total)
+        found.cost[row] = max(found.cost[row], ended + least + over)
+        found.ended[row] = max(ended, found.cost[row] - late)
+        if found.cost[row] + found.rest[row] > limit:
+            found.started[row] = -1
 
 
 @compiled

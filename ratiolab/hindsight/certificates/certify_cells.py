@@ -28,6 +28,16 @@ impossible. Certain tokens grow between ends of requests, so tests at ends are e
 (earliest start - a) is at most what S waits. Labels that merge keep the least cost and the least of
 each left, transitions that merge the least cost: for S all these remain valid bounds.
 
+*Delays.* Let ``left`` be the earliest starts of the entries of a label at boundary b. Each request
+starts by a delay of at most r - left rounds after its ``left``. At b < t <= left + o it holds s + t
+- p tokens, so that one round of delay frees one token. The delays of the requests that certainly
+run at t therefore sum to at least their s + t - left in sum, less M. Hence S has waited at least
+what the requests without an entry have, the sum of left - a over the entries, and the largest such
+excess at an end. A label keeps a bound of the first, ``ended``: it rises by left - a of requests
+that leave the entries, and is at least what S has waited less the sum of r - a over the entries.
+Labels that merge keep the least. Transitions add left - a only, as S may have paid for a delay
+before.
+
 *Rest.* What S has yet to wait is at least the sum of boundary - a over arrived requests that
 remain, and at least the Lagrangian bound over later rows under the prices of what lies ahead: the
 least reduced costs of later starts, and the prices of the certain tokens, less the sum of mu cap of
@@ -65,12 +75,12 @@ from ratiolab.hindsight.certificates.cell_levels import (
     Level,
     Transitions,
     require_room,
-    transitions_of,
 )
 from ratiolab.hindsight.certificates.cell_starts import (
     Guide,
     Labels,
     Requests,
+    delay,
     split_sets,
     start_sets,
 )
@@ -189,6 +199,21 @@ def _tables_effort(tables: Iterable[tuple[int, Table]], n: int) -> Effort:
     return Effort(size, steps)
 
 
+def added_costs(labels: Labels, source: IntArray, found: Labels) -> tuple[IntArray, IntArray]:
+    """Return what rows add to the cost and the reduced cost of the labels that they extend."""
+    rows = len(source)
+    return (
+        found.cost[:rows] - labels.cost[source],
+        found.reduced[:rows] - labels.reduced[source],
+    )
+
+
+def kept(source: IntArray, target: IntArray, cost: IntArray, reduced: IntArray) -> Transitions:
+    """Return the transitions between labels that both exist."""
+    on = (source >= 0) & (target >= 0)
+    return Transitions.of(source[on], target[on], cost[on], reduced[on])
+
+
 class _Search:
     """The levels, from the coarsest to single rounds.
 
@@ -274,8 +299,10 @@ class _Search:
 
         for rows in self._found(layer.used, loop):
             found = self.buffers[0]
-            number = following.absorb(found, rows)
-            transitions.append(transitions_of(layer.labels, found, found.source[:rows], number))
+            source = found.source[:rows].copy()
+            added = added_costs(layer.labels, source, found)
+            number = self._absorbed(layer.labels, source, found, following, width)
+            transitions.append(kept(source, number, *added))
         level.add(layer, transitions)
         return following
 
@@ -306,14 +333,26 @@ class _Search:
 
         for rows in self._found(layer.used, loop):
             half, found = self.buffers
-            number, last = between.absorb(half, rows), following.absorb(found, rows)
-            first.append(transitions_of(layer.labels, half, half.source[:rows], number))
-            on = np.flatnonzero(last >= 0)
-            costs = found.cost[on] - half.cost[on], found.reduced[on] - half.reduced[on]
-            second.append(Transitions.of(number[on], last[on], *costs))
+            source, own = half.source[:rows].copy(), np.arange(rows)
+            added = added_costs(layer.labels, source, half)
+            added_last = added_costs(half, own, found)
+            half_cost = half.cost[:rows].copy()
+            number = self._absorbed(layer.labels, source, half, between, width)
+            found.cost[:rows] += half.cost[:rows] - half_cost
+            last = self._absorbed(half, own, found, following, width)
+            first.append(kept(source, number, *added))
+            second.append(kept(number, last, *added_last))
         level.add(layer, first)
         level.add(between, second)
         return following
+
+    def _absorbed(
+        self, labels: Labels, source: IntArray, found: Labels, layer: Layer, width: int
+    ) -> IntArray:
+        """Enter rows that extend labels in a layer, with their delays; return their labels."""
+        rows = len(source)
+        delay(self.requests, labels, source, found, rows, width, self.limit)
+        return layer.absorb(found, rows)
 
     def _spend(self, steps: int) -> None:
         """Count steps; raise `TooCostlyError` when they are too many."""
