@@ -74,24 +74,26 @@ def crossing(instance: Instance, duals: Duals, latency: int, stop: Stop) -> Cros
 def delay_search(
     state: SolveState, rng: np.random.Generator, stop: Callable[[], bool], steps: float = inf
 ) -> None:
-    """Anneal lists, and lists with delays where that finds nothing better; keep what is better.
+    """Anneal lists until that finds nothing better, then lists with delays until that does.
 
-    Lists alone find more of dozens of requests, delays the rest of few. The search ends when told
-    to stop, or after some annealings with delays.
+    For dozens of requests lists find more, for few requests delays find the rest. Better schedules
+    are kept. The search ends when told to stop, or after some annealings with delays.
     """
     search = Delays(problem_of(state.instance), state.schedule.starts, rng)
 
     def found(schedule: Schedule) -> None:
         state.keep(Found(schedule))
 
+    listed = None
     while steps > 0 and not stop():
-        known = state.upper
-        improved_schedule(state.schedule, rng, stop=stop, found=found)
-        if state.upper == known:
-            search.starts = state.schedule.starts
-            search.step()
-            found(Schedule.from_starts(state.instance, search.starts))
-            steps -= 1
+        if state.schedule is not listed:
+            listed = state.schedule
+            improved_schedule(listed, rng, stop=stop, found=found)
+            continue
+        search.starts = listed.starts
+        search.step()
+        found(Schedule.from_starts(state.instance, search.starts))
+        steps -= 1
 
 
 class Turns:
