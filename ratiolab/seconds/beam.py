@@ -139,6 +139,17 @@ def pool_of(timed: Timed, states: int) -> Pool:
     )
 
 
+def first_of(timed: Timed, states: int) -> tuple[Pool, Front]:
+    """Return the room of a beam with its first state, on which nothing has arrived."""
+    pool, numbers = pool_of(timed, states), np.zeros(NUMBERS, np.int64)
+    size = len(pool.whole)
+    front = Front(np.full(SPANS, -1), np.arange(size - 1, -1, -1), numbers, np.full(1, np.inf))
+    front.head[0] = 0
+    pool.following[0] = pool.whole[0, LOG] = numbers[BEST] = -1
+    numbers[LIVE], numbers[LEFT] = 1, size - 1
+    return pool, front
+
+
 def started(
     timed: Timed, guide: Guide, setting: Setting, states: int, used: Callable[[], float]
 ) -> tuple[float, IntArray, int]:
@@ -147,14 +158,10 @@ def started(
     The sum is infinite, and the starts are all 0, if ``used`` gets to 1 before the end: it is asked
     after each `CHUNK` of states.
     """
-    n, pool = len(timed.due), pool_of(timed, states)
-    span, size = int(setting.batches * timed.fixed), len(pool.whole)
+    n, span = len(timed.due), int(setting.batches * timed.fixed)
     taste = Taste(states, CANDIDATES, setting.ahead, setting.weight, span)
-    numbers = np.zeros(NUMBERS, np.int64)
-    front = Front(np.full(SPANS, -1), np.arange(size - 1, -1, -1), numbers, np.full(1, np.inf))
-    front.head[0] = 0  # the first state, on which nothing has arrived
-    pool.following[0] = pool.whole[0, LOG] = numbers[BEST] = -1
-    numbers[LIVE], numbers[LEFT] = 1, size - 1
+    pool, front = first_of(timed, states)
+    numbers = front.number
     room = CANDIDATES * (CHUNK + states)
     log = np.zeros((4 * (n + room), 3), np.int64)
     while numbers[LIVE] and used() < 1:

@@ -24,7 +24,8 @@ from ratiolab.online import Information, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, View
-from ratiolab.seconds.beam import LARGEST, beams
+from ratiolab.seconds.beam import LARGEST, beams, first_of
+from ratiolab.seconds.beam_kernels import compact
 from ratiolab.seconds.duals import Flag, in_closed_form, parts_of, value
 from ratiolab.seconds.order_kernels import (
     FEW,
@@ -204,9 +205,10 @@ def _pair() -> tuple[Instance, BatchTime]:
 
 
 def _beam() -> None:
-    """Do in little what `beams` does."""
-    parts = iter((0.0, 0.0))
-    beams(*_pair(), timed_of(*_pair()), lambda: next(parts, 1.0), 0.001)
+    """Do in little what `beams` does, with a log that gets full."""
+    timed, parts = timed_of(*_pair()), iter((0.0, 0.0))
+    beams(*_pair(), timed, lambda: next(parts, 1.0), 0.001)
+    compact(*first_of(timed, 1), np.zeros((1, 3), np.int64))
 
 
 def _orders_and_duals() -> None:

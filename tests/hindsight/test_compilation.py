@@ -19,6 +19,8 @@ import sys
 
 from ratiolab.hindsight import compilation, solve
 from ratiolab.hindsight.arrays import Compiled
+from ratiolab.online.clock import BatchTime
+from ratiolab.seconds import order_search
 from ratiolab.workloads.generators import generate
 
 
@@ -34,23 +36,32 @@ def signatures():
 
 
 kind = sys.argv[1]
-compilation.compile_ahead(kind)
+if kind == "search":
+    order_search._beam()
+    order_search._orders_and_duals()
+else:
+    compilation.compile_ahead(kind)
 before = signatures()
-assert len(before) > 10
+assert len(before) > 3
 for size in map(int, sys.argv[2:]):
     limit = None if kind == "exact" else 3
-    if kind == "cells":
+    if kind in ("cells", "search"):
         instance = generate("trace-conversations", 1, n=size, memory=4_096, load=0)
     else:
         instance = generate("jaillet-model-1", 5, n_least=size, n_most=size)
-    solve(instance, time_limit=limit)
+    if kind == "search":
+        order_search.search_order(instance, BatchTime(fixed=1, tick=1), 4)
+    else:
+        solve(instance, time_limit=limit)
 print(sorted(signatures() - before, key=str))
 """
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("sizes", ["exact 12 18", "cells 12 20", "few 18 44 130", "many 450"])
-def test_a_solve_calls_nothing_that_has_not_been_compiled_ahead(sizes: str) -> None:
+@pytest.mark.parametrize(
+    "sizes", ["exact 12 18", "cells 12 20", "few 18 44 130", "many 450", "search 300"]
+)
+def test_a_solve_or_search_calls_nothing_that_has_not_been_compiled_ahead(sizes: str) -> None:
     command = [sys.executable, "-c", FRESH, *sizes.split()]
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == "[]\n"
 
