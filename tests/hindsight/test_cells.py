@@ -1,7 +1,7 @@
 """The dynamic program over cells and its checker: bounds meet the optimum, and none is above it."""
 
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.cells import master
 from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.engine import CellProgram, Proof
+from ratiolab.hindsight.cells.kernels import CELL_BITS, Problem, with_delays
 from ratiolab.hindsight.cells.master import Master, problem_of
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_certificate
@@ -114,6 +115,35 @@ def test_a_narrow_pass_proves_a_smaller_bound_and_never_a_false_one() -> None:
         assert run.lower <= optimum <= run.upper
         fell += run.lower < optimum
     assert fell
+
+
+def test_no_schedule_waits_less_than_its_delays() -> None:
+    """Every choice of starts within their cells that memory admits waits as long as is claimed."""
+    delayed = 0
+    for seed in range(400):
+        rng = stream(seed, "instance")
+        n, width, cells = int(rng.integers(2, 5)), int(rng.integers(1, 5)), 3
+        boundary, prompt = width * cells, rng.integers(0, 6, n)
+        output, own = rng.integers(1, 12, n), np.sort(rng.integers(0, cells, n))
+        left = own * width + rng.integers(0, width, n)
+        arrival = np.maximum(0, left - rng.integers(0, 4, n))
+        after = left + output > boundary
+        room = int((prompt + output)[after].max(initial=0) + rng.integers(0, 15))
+        problem = Problem(arrival, prompt, output, np.full(n, -1), room)
+        least = int((left - arrival).sum())
+        numbers = np.arange(n) << CELL_BITS | own
+        cost, ended = with_delays.__wrapped__(
+            *(problem, numbers, left, n, -1, boundary, width, least, 0)
+        )
+        times = np.arange(boundary + 1, boundary + 24)[:, None]
+        for starts in product(*(range(a, (c + 1) * width) for a, c in zip(left, own, strict=True))):
+            p = np.array(starts)
+            runs = after & (p < times) & (times <= p + output)
+            if (np.where(runs, prompt + times - p, 0).sum(axis=1) <= room).all():
+                assert cost <= (p - arrival).sum()
+                assert ended <= (p - arrival)[~after].sum()
+        delayed += cost > least
+    assert delayed > 40
 
 
 def _conversations(scale: int) -> Instance:
