@@ -172,7 +172,7 @@ class Master:
         self.grid = min(GRID, problem.memory)
         self.idle = none
         self.tables: list[Table] = []
-        self.weight = np.zeros((1, self.grid + 1, self.grid + 1), np.int64)
+        self._room = np.zeros((8, self.grid + 1, self.grid + 1), np.int64)
         self.cap = np.array([problem.memory])
         ages = [np.arange(1, output + 1) for output in problem.output.tolist()]
         held = zip(problem.prompt.tolist(), problem.output.tolist(), ages, strict=True)
@@ -330,7 +330,14 @@ class Master:
             self.program.delete_rows(len(self.problem.arrival) + np.flatnonzero(drop))
             self.time, self.table, self.idle = self.time[~drop], self.table[~drop], self.idle[~drop]
 
+    @property
+    def weight(self) -> IntArray:
+        """Return the weights of all tables, the first of which is of tokens and has none."""
+        return self._room[: len(self.tables) + 1]
+
     def _add_table(self, table: Table) -> None:
         self.tables.append(table)
         self.cap = np.append(self.cap, table.cap)
-        self.weight = np.concatenate((self.weight, table.dense(self.grid)[None]))
+        if len(self.tables) == len(self._room):
+            self._room = np.concatenate((self._room, np.zeros_like(self._room)))
+        self._room[len(self.tables)] = table.dense(self.grid)
