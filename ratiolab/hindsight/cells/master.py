@@ -332,7 +332,7 @@ class Master:
 
     @property
     def weight(self) -> IntArray:
-        """Return the weights of all tables, the first of which is of tokens and has none."""
+        """Return the weights of all tables; table 0 stands for tokens."""
         return self._room[: len(self.tables) + 1]
 
     def _add_table(self, table: Table) -> None:
