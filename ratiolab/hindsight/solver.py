@@ -30,6 +30,7 @@ from ratiolab.hindsight.stages import (
     GrowthRows,
     Labelling,
     OrderSearch,
+    cut_horizon,
     labels_follow,
     reason_against,
 )
@@ -233,7 +234,7 @@ def _run(state: SolveState, plan: Sequence[tuple[str, Work]], note: str = "") ->
                     break
                 if cells and name == "cells":
                     _compile(state, "cells")
-                if limited and soon and name == "cuts":
+                if limited and soon and name == "cuts" and cut_horizon(state)[0]:
                     _compile(state, "few")
                 with state.running(name) as call:
                     state.show()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ratiolab.hindsight import memory
 from ratiolab.hindsight.bounds import LowerBound
 from ratiolab.hindsight.cells.engine import CellProgram, Proof, declined
-from ratiolab.hindsight.certificates.certificate import PathCertificate
+from ratiolab.hindsight.certificates.certificate import CellCertificate, PathCertificate
 from ratiolab.hindsight.cuts import cut_bound as cuts
 from ratiolab.hindsight.labelling.loop import Loop, Surroundings
 from ratiolab.hindsight.labelling.weights import MOST_MEMORY
@@ -87,12 +87,18 @@ class DualAscent:
 
 @dataclass(frozen=True)
 class GrowthRows:
-    """The bound by duals of memory and growth rows, where cuts, which prove more, do not reach."""
+    """The bound by duals of memory and growth rows.
+
+    Cuts and cells prove more: it is left out where cuts reach, and where cells have proven a bound.
+    """
 
     part: float
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        if len(state.instance) > FEW and not _cut_horizon(state)[0]:  # few compile nothing
+        celled = isinstance(state.certificate, CellCertificate)
+        if len(state.instance) > FEW and not (
+            celled or cut_horizon(state)[0]
+        ):  # few compile nothing
             find_growth_bounds(state.instance, state.share(self.part), call)
         return Found()
 
@@ -115,7 +121,7 @@ class Cuts:
     part: float | None = None
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
-        instance, (horizon, why) = state.instance, _cut_horizon(state)
+        instance, (horizon, why) = state.instance, cut_horizon(state)
         if why:
             return Found(note=why)
         if state.walked is not None:
@@ -163,7 +169,7 @@ def labels_follow(state: SolveState) -> bool:
     return few and state.instance.memory <= MOST_MEMORY
 
 
-def _cut_horizon(state: SolveState) -> tuple[int, str]:
+def cut_horizon(state: SolveState) -> tuple[int, str]:
     """Return the last time with rows of cuts, and why it is 0 where cuts are out of reach.
 
     That is the makespan, or what memory and the checker of the proof allow of it: any horizon gives
