@@ -89,16 +89,15 @@ class DualAscent:
 class GrowthRows:
     """The bound by duals of memory and growth rows.
 
-    Cuts and cells prove more: it is left out where cuts reach, and where cells have proven a bound.
+    Cuts and cells prove more. The stage does nothing where cuts reach or cells proved a bound.
     """
 
     part: float
 
     def __call__(self, state: SolveState, call: Callbacks) -> Found:
+        few = len(state.instance) <= FEW  # these compile nothing
         celled = isinstance(state.certificate, CellCertificate)
-        if len(state.instance) > FEW and not (
-            celled or cut_horizon(state)[0]
-        ):  # few compile nothing
+        if not (few or celled or cut_horizon(state)[0]):
             find_growth_bounds(state.instance, state.share(self.part), call)
         return Found()
 
