@@ -10,8 +10,6 @@ from ratiolab.studies import read_study
 from ratiolab.studies.run import run_study
 from ratiolab.studies.store import Store
 
-distributed = pytest.importorskip("distributed", reason="needs the extra ratiolab[dask]")
-
 TEXT = """
 [study]
 name = "spread"
@@ -28,6 +26,7 @@ key = "a-min"
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of the cluster about the worker that is gone
 def test_a_cluster_gives_the_same_bytes_and_a_killed_worker_loses_nothing(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra ratiolab[dask]")
     path = tmp_path / "spread.toml"
     path.write_text(TEXT)
     study = read_study(path)
