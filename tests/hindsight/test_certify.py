@@ -45,7 +45,7 @@ def test_the_checker_proves_what_the_solver_claims(ten: tuple[Instance, DualCert
 
 def test_any_nonnegative_prices_prove_at_most_the_optimum() -> None:
     useful = 0
-    for seed in range(100):
+    for seed in range(60):
         instance = tiny(seed)
         rng = np.random.default_rng(seed)
         good = cut_bound(instance, rounds=3).certificate.duals
@@ -58,7 +58,7 @@ def test_any_nonnegative_prices_prove_at_most_the_optimum() -> None:
         bound = certify(dual_certificate(instance, duals, value), instance)
         assert bound <= least_latency(instance)
         useful += bound > int(instance.output.sum())
-    assert useful > 30
+    assert useful > 18
 
 
 def test_formulas_are_recomputed() -> None:

@@ -1,7 +1,7 @@
 """Configurations: the prefix test is the definition, and no table weighs one above its cap."""
 
 from collections.abc import Iterator
-from itertools import combinations_with_replacement
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,13 +19,18 @@ def fits(items: tuple[Item, ...], memory: int) -> bool:
     return all(sum(m + k for m, r in items if r >= k) <= memory for k in range(last + 1))
 
 
-def multisets(memory: int) -> Iterator[tuple[Item, ...]]:
-    """Every feasible multiset; an item holds at least one token, so none has more than M items."""
+@cache
+def multisets(memory: int) -> tuple[tuple[Item, ...], ...]:
+    """Every feasible multiset: those with one item more of each, as parts of what fits do fit."""
     alone = [(m, r) for m in range(1, memory + 1) for r in range(memory - m + 1)]
-    for count in range(memory + 1):
-        for items in combinations_with_replacement(alone, count):
-            if fits(items, memory):
-                yield items
+
+    def grown(items: tuple[Item, ...], first: int) -> Iterator[tuple[Item, ...]]:
+        yield items
+        for k in range(first, len(alone)):
+            if fits((*items, alone[k]), memory):
+                yield from grown((*items, alone[k]), k)
+
+    return tuple(grown((), 0))
 
 
 def drawn(seed: int) -> tuple[Instance, np.ndarray, np.ndarray, np.ndarray]:
@@ -43,7 +48,7 @@ def drawn(seed: int) -> tuple[Instance, np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("memory", [3, 4, 5, 6])
 def test_the_heaviest_configuration_is_that_of_enumeration(memory: int) -> None:
     rng = np.random.default_rng(memory)
-    everything = list(multisets(memory))
+    everything = multisets(memory)
     alone = [(m, r) for m in range(1, memory + 1) for r in range(memory - m + 1)]
     for _ in range(15):
         weight = {item: int(rng.integers(0, 9)) for item in alone}
@@ -63,7 +68,6 @@ def test_what_fits_the_memory_fits_its_grid(memory: int) -> None:
 
 
 def test_no_configuration_weighs_more_than_the_cap_of_a_separated_table() -> None:
-    everything = {memory: list(multisets(memory)) for memory in (4, 5, 6)}
     found = raised = 0
     for seed in range(150):
         instance, m, r, amount = drawn(seed)
@@ -75,7 +79,7 @@ def test_no_configuration_weighs_more_than_the_cap_of_a_separated_table() -> Non
         weights = table.dense(instance.memory)
         heaviest_weight = max(
             sum(int(weights[item]) for item in items)
-            for items in everything[instance.memory]
+            for items in multisets(instance.memory)
             if most is None or len(items) <= most
         )
         assert heaviest_weight <= table.cap

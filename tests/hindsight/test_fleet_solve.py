@@ -30,7 +30,7 @@ def test_the_program_finds_the_optimum_in_both_formulations():
 
 def test_every_end_of_an_interval_holds_and_its_certificate_proves_it():
     open_ = 0
-    for fleet in fleets(40, seed=2):
+    for fleet in fleets(24, seed=2):
         optimum = tiny_fleet_optimum(fleet).total_latency
         for method in ("auto", "certified", "cuts"):
             found = solve_fleet(fleet, method=method)
@@ -38,13 +38,13 @@ def test_every_end_of_an_interval_holds_and_its_certificate_proves_it():
             assert certify(found.certificate, fleet) == found.certified <= found.lower
             open_ += found.certified < optimum
         assert found.certified == found.lower  # of the last method: no solver's word
-    assert open_ < 10
+    assert open_ < 6
 
 
 def test_growth_rows_bound_fleets_beyond_configurations():
     rng = np.random.default_rng(3)
-    output, prompt = rng.integers(1, 60, 60), rng.integers(0, 100, 60)
-    fleet = Fleet(Instance("large", 300, rng.integers(0, 30, 60), prompt, output), 3)
+    output, prompt = rng.integers(1, 60, 40), rng.integers(0, 100, 40)
+    fleet = Fleet(Instance("large", 300, rng.integers(0, 20, 40), prompt, output), 3)
     found = solve_fleet(fleet, method="certified")
     assert found.lower_source == "growth rows"
     assert certify(found.certificate, fleet) == found.lower < found.upper
@@ -52,7 +52,7 @@ def test_growth_rows_bound_fleets_beyond_configurations():
 
 def test_eight_requests_on_two_replicas_are_solved_to_proof():
     rng = np.random.default_rng(4)
-    for _ in range(3):
+    for _ in range(2):
         output, prompt = rng.integers(1, 20, 8), rng.integers(0, 30, 8)
         fleet = Fleet(Instance("eight", 50, rng.integers(0, 8, 8), prompt, output), 2)
         found = solve_fleet(fleet)
@@ -62,13 +62,13 @@ def test_eight_requests_on_two_replicas_are_solved_to_proof():
 
 def test_lists_are_feasible_and_the_search_reaches_tiny_optima():
     reached = 0
-    for fleet in fleets(60, seed=5):
+    for fleet in fleets(36, seed=5):
         first = require_feasible_fleet(best_list(fleet))
         better = require_feasible_fleet(improved(first))
         optimum = tiny_fleet_optimum(fleet).total_latency
         assert optimum <= better.total_latency <= first.total_latency
         reached += better.total_latency == optimum
-    assert reached >= 58
+    assert reached >= 35
 
 
 @pytest.mark.parametrize(

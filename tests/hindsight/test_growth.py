@@ -56,7 +56,7 @@ def left_side(instance: Instance, starts: list[int], time: int, tokens: int, rou
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(24), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(24, 96))]
+    "seed", [*range(16), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(16, 96))]
 )
 def test_every_row_holds_in_every_schedule(seed: int) -> None:
     instance = tiny(seed, most=4, longest=4)
@@ -107,7 +107,7 @@ def by_definition(instance: Instance, duals: GrowthDuals) -> int:
     rows=st.lists(st.tuples(st.integers(1, 12), st.integers(1, 6)), max_size=3),
     draw=st.randoms(use_true_random=False),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_duals_prove_at_most_the_optimum_and_are_priced_exactly(
     seed: int,
     begin: int,
@@ -126,8 +126,8 @@ def test_any_duals_prove_at_most_the_optimum_and_are_priced_exactly(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("block", range(16))
-def test_two_thousand_instances_of_up_to_eight_requests_have_no_optimum_below_a_bound(
+@pytest.mark.parametrize("block", range(8))
+def test_a_thousand_instances_of_up_to_eight_requests_have_no_optimum_below_a_bound(
     block: int,
 ) -> None:
     met = 0

@@ -91,14 +91,14 @@ def test_a_priority_list_is_scheduled_as_it_is_defined(seed: int) -> None:
 
 def test_an_annealed_schedule_lies_between_the_optimum_and_every_list_schedule() -> None:
     exact = 0
-    for seed in range(150):
+    for seed in range(90):
         instance = random_instance(seed, most=6, memory=8, rounds=5)
         optimum = least_latency(instance)
         good = require_feasible(improved_schedule(best_list_schedule(instance))).total_latency
         listed = list_schedule(instance, np.argsort(instance.output, kind="stable"))
         assert optimum <= good <= require_feasible(listed).total_latency
         exact += good == optimum
-    assert exact >= 142
+    assert exact >= 86
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -21,7 +21,7 @@ from ratiolab.hindsight.schedules.heuristics import list_schedule
 from ratiolab.model import Instance, Schedule, require_feasible
 
 
-def hard(n: int = 14) -> tuple[Program, Schedule]:
+def hard(n: int = 10) -> tuple[Program, Schedule]:
     """A program that HiGHS needs minutes or hours for, and a schedule to begin with."""
     rng = np.random.default_rng(4)
     prompt = rng.integers(1, 6, n)
@@ -184,10 +184,10 @@ def test_an_unknown_solver_is_refused_by_name() -> None:
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_an_incumbent_at_the_time_limit_is_not_called_proven(solver: str) -> None:
     rng = np.random.default_rng(4)
-    prompt = rng.integers(1, 6, 12)
+    prompt = rng.integers(1, 6, 7)
     output = [int(rng.integers(1, 40 - s + 1)) for s in prompt]
-    instance = Instance("hard", 40, [0] * 12, prompt, output)
-    answer = solve_model(instance, [120] * 12, solver=solver, time_limit=1)
+    instance = Instance("hard", 40, [0] * 7, prompt, output)
+    answer = solve_model(instance, [45] * 7, solver=solver, time_limit=0.5)
     assert not answer.proven
     if answer.schedule is not None:
         require_feasible(answer.schedule)

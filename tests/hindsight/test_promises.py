@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import run, run_json
+from drawn import in_two
 from mutations import HEAD
 from promised_instances import promised
 from test_mutated_files import changed_copies
@@ -52,9 +53,10 @@ def feasible(schedule: Schedule | FleetSchedule) -> bool:
     return not (fleet_violations if isinstance(schedule, FleetSchedule) else violations)(schedule)
 
 
-def enumerated(one: Instance | Fleet, objective: str) -> int:
-    """The optimum over all vectors of starts and of replicas, literally."""
-    instance, values = requests(one), []
+def enumerated(one: Instance | Fleet, names: list[str]) -> dict[str, int]:
+    """The optima over all vectors of starts and of replicas, literally."""
+    instance, aims = requests(one), {name: Objective.of(requests(one), name) for name in names}
+    values = {name: list[int]() for name in names}
     end = int(instance.arrival.max() + instance.output.sum())
     ranges = [range(a, end + 1) for a in instance.arrival.tolist()]
     replicas = range(one.replicas if isinstance(one, Fleet) else 1)
@@ -65,17 +67,18 @@ def enumerated(one: Instance | Fleet, objective: str) -> int:
             else:
                 schedule = Schedule.from_starts(one, starts)
             if feasible(schedule):
-                values.append(Objective.of(instance, objective).value(schedule))
-    return max(values) if objective == "goodput" else min(values)
+                for name, aim in aims.items():
+                    values[name].append(aim.value(schedule))
+    return {name: (max if name == "goodput" else min)(own) for name, own in values.items()}
 
 
 def test_enumeration_by_shares_is_enumeration_of_all_starts_and_replicas() -> None:
     tried = 0
     for seed in range(12):
         one = subject(seed, most=3 if seed % 3 == 0 else 2)
-        for objective in objectives(one):
+        for objective, optimum in enumerated(one, objectives(one)).items():
             found = solve_promises(one, objective, method="brute")
-            assert found.upper == found.lower == enumerated(one, objective), seed
+            assert found.upper == found.lower == optimum, seed
             tried += 1
     assert tried >= 20
 
@@ -100,13 +103,14 @@ def test_both_programs_find_the_optimum_and_no_certificate_is_beyond_it(seed: in
 
 @pytest.mark.long
 def test_both_programs_find_the_optimum_of_many() -> None:
-    for seed in range(12, 200):
+    for seed in range(12, 100):
         enclosed(subject(seed))
 
 
-def test_any_prices_prove_a_bound_that_no_schedule_passes() -> None:
+@in_two(18, 90)
+def test_any_prices_prove_a_bound_that_no_schedule_passes(seeds: range) -> None:
     """Random prices of memory and of a growth row; credits are those of one memory."""
-    for seed in range(45):
+    for seed in seeds:
         one, rng = subject(seed), np.random.default_rng(seed)
         instance, replicas = requests(one), one.replicas if isinstance(one, Fleet) else 1
         rows = [(int(rng.integers(1, 6)), int(rng.integers(1, 4)))]
@@ -143,7 +147,7 @@ def test_a_certificate_of_goodput_proves_nothing_about_total_latency(tmp_path: P
 
 
 def test_unit_weights_are_total_latency_and_weights_scale() -> None:
-    for seed in range(6):
+    for seed in range(4):
         bare = promised(seed).without_promises()
         optimum = solve(bare).upper
         assert solve_promises(bare, "weighted").upper == optimum
@@ -209,7 +213,7 @@ def test_a_changed_file_is_refused_or_proves_nothing_false(objective: Any, tmp_p
     optimum = solve_promises(instance, objective, method="brute").upper
     write_certificate(solve_promises(instance, objective).certificate, path)
     whole, ended = json.loads(path.read_text()), Counter[str]()
-    for data in changed_copies(whole, 300, rng, head=(*HEAD, "bound")):
+    for data in changed_copies(whole, 120, rng, head=(*HEAD, "bound")):
         path.write_text(json.dumps(data))
         try:
             claim = read_certificate(path)
@@ -220,13 +224,13 @@ def test_a_changed_file_is_refused_or_proves_nothing_false(objective: Any, tmp_p
         else:
             ended["proved"] += 1
             assert bound >= optimum if claim.objective == "goodput" else bound <= optimum, data
-    assert ended["refused"] > 150
+    assert ended["refused"] > 60
     assert ended["proved"] > 0
 
 
 def test_what_prices_prove_of_one_replica_is_false_for_the_fleet() -> None:
     refuted = dict.fromkeys(OBJECTIVES, 0)
-    for seed in range(40):
+    for seed in range(16):
         fleet = Fleet(promised(seed), 2)
         for name in objectives(fleet):
             aim = Objective.of(fleet.instance, name)
@@ -234,7 +238,7 @@ def test_what_prices_prove_of_one_replica_is_false_for_the_fleet() -> None:
             optimum = solve_promises(fleet, name, method="brute").upper
             beyond = of_one.bound < optimum if aim.dropping else of_one.bound > optimum
             refuted[name] += beyond
-    assert min(refuted.values()) >= 5, refuted
+    assert min(refuted.values()) >= 3, refuted
 
 
 def test_a_certificate_holds_for_its_number_of_replicas_alone(tmp_path) -> None:
@@ -254,7 +258,7 @@ def test_a_certificate_holds_for_its_number_of_replicas_alone(tmp_path) -> None:
 
 def test_a_crowd_has_a_certified_interval_with_feasible_schedules() -> None:
     rng = np.random.default_rng(2)
-    n = 150
+    n = 90
     output, prompt = rng.integers(1, 20, n), rng.integers(0, 30, n)
     arrival = np.sort(rng.integers(0, 60, n))
     dates = {"deadline": arrival + output + rng.integers(0, 30, n)}

@@ -49,7 +49,7 @@ def searched(state: SolveState, steps: int) -> SearchBeside:
 def test_the_search_is_the_same_each_time() -> None:
     one, other = begun(many(40)), begun(many(40))
     for state in (one, other):
-        searched(state, 60)
+        searched(state, 30)
     assert one.schedule.starts.tolist() == other.schedule.starts.tolist()
 
 

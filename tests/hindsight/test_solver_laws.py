@@ -5,6 +5,7 @@ accepted; and a bound above the optimum is refused with the same certificate.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def laws(seeds: range) -> None:
 
 
 def test_the_loop_proves_the_optimum_and_the_checker_no_more() -> None:
-    laws(range(24))
+    laws(range(16))
 
 
 def test_labels_that_are_compared_with_few_others_or_none_prove_the_optimum(
@@ -100,7 +101,7 @@ def test_labels_that_are_compared_with_few_others_or_none_prove_the_optimum(
 
 @pytest.mark.long
 def test_the_loop_proves_the_optimum_and_the_checker_no_more_of_many() -> None:
-    laws(range(24, 2_000))
+    laws(range(16, 1_000))
 
 
 def relaxed(seed: int) -> list[PathCertificate]:
@@ -141,7 +142,12 @@ def test_the_checker_accepts_most_relaxed_diagrams_and_nothing_beyond(
     assert sum(merged) > 0.8 * len(merged) > 12
 
 
-@pytest.mark.parametrize("block", range(3))
+def few_of(blocks: int) -> list[Any]:
+    """Every run of the tests takes the first block, which has instances of every kind."""
+    return [0, *(pytest.param(block, marks=pytest.mark.long) for block in range(1, blocks))]
+
+
+@pytest.mark.parametrize("block", few_of(3))
 def test_growing_critical_sets_prove_the_optimum_and_no_more(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +169,7 @@ def test_growing_critical_sets_prove_the_optimum_and_no_more(
             certify(replace(claim, bound=optimum + 1), instance)
 
 
-@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("block", few_of(5))
 def test_schedules_are_feasible_bounds_enclose_the_optimum_and_only_true_ones_are_certified(
     block: int,
 ) -> None:
@@ -241,12 +247,12 @@ def cheapest(seed: int) -> int:
 
 
 def test_sweeps_find_the_cheapest_relaxed_schedule() -> None:
-    assert sum(map(cheapest, range(0, 96, 4))) > 0
+    assert sum(map(cheapest, range(0, 96, 9))) > 0
 
 
 @pytest.mark.long
 def test_sweeps_find_the_cheapest_relaxed_schedule_of_many() -> None:
-    for seed in range(1, 2_000, 2):
+    for seed in range(1, 1_000, 2):
         cheapest(seed)
 
 

@@ -44,7 +44,7 @@ def test_growth_rows_bound_where_no_cuts_are_to_come(memory: int, bounded: bool)
     assert certify(state.certificate, instance) == state.lower.value
 
 
-@pytest.mark.parametrize("requests", [11, pytest.param(13, marks=pytest.mark.long)])
+@pytest.mark.parametrize("requests", [9, pytest.param(13, marks=pytest.mark.long)])
 def test_an_optimum_is_proven_from_cuts_that_end_before_the_makespan(
     requests: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

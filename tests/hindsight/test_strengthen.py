@@ -26,7 +26,7 @@ NOT_EASY = SolveParams(program=ProgramParams(easy_entries=0))
 """No program is tried before cuts."""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(instances(max_requests=5, max_memory=10, predictions=False))
 def test_cuts_and_program_reach_the_optimum_of_optimum(instance: Instance) -> None:
     result = solve(instance, steps=0, params=NOT_EASY)
