@@ -7,7 +7,7 @@ import pytest
 
 from ratiolab.model import Instance
 
-MANY = 20
+MANY = 12
 """Instances that show what others of their kind would show."""
 
 

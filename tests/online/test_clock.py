@@ -39,7 +39,7 @@ def test_jumps_of_the_clock_are_literal_batches(case, clock):
     key, parameters, semantics = case
     reading = {"clock": clock} if key.startswith("swf") else {}
     policy, rule = make(key, parameters), reference.rule_of(key, **parameters, **reading)
-    for seed in range(12):
+    for seed in range(8):
         for preemption in semantics:
             expected, complete, times = reference.serve_by_clock(
                 drawn(seed), rule, 400, preemption, clock

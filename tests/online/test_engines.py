@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import reference_engines as literal
 import reference_mlfq
-from drawn import MANY, drawn, in_two, word
+from drawn import drawn, in_two, word
 from round_by_round import serve
 
 from ratiolab.model import Instance, violations
@@ -78,7 +78,7 @@ CASES = [
 ]
 
 
-@in_two(MANY, 600)
+@in_two(20, 600)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_an_engine_makes_every_run_of_the_literal_loop(case, seeds):
     key, parameters = case

@@ -74,7 +74,7 @@ CLOCKS = [None, BatchTime(0.5, 0.1, 0.05, 0.01, tick=0.4)]
 @pytest.mark.parametrize("clock", CLOCKS)
 @pytest.mark.parametrize("preemption", ["restart", "recompute", "swap"])
 def test_averages_over_time_sum_to_the_figures_of_the_requests(clock, preemption):
-    for seed in range(20):
+    for seed in range(8):
         simulation = simulate(drawn(seed), make("sjf"), preemption=preemption, clock=clock)
         frame, schedule = per_request(simulation), simulation.schedule
         time = over_time(simulation, bins=7)

@@ -48,7 +48,7 @@ TRAILS = [
 ]
 
 
-@in_two(10, INSTANCES)
+@in_two(6, INSTANCES)
 @pytest.mark.parametrize("preemption", ["restart", "recompute"])
 @pytest.mark.parametrize("case", ONE_ROUND_AHEAD, ids=word)
 def test_orders_that_look_one_round_ahead_make_every_run_of_the_literal_ones(
@@ -78,7 +78,7 @@ def test_gba_makes_every_run_of_the_literal_one_and_kills_nobody(base):
         assert schedule.evictions == 0
 
 
-@in_two(8, INSTANCES)
+@in_two(5, INSTANCES)
 @pytest.mark.parametrize("parameters", TRAILS, ids=lambda p: "-".join(p.values()))
 def test_trail_makes_every_run_of_the_literal_filter_in_fractions(parameters, seeds):
     evictions = 0
@@ -141,7 +141,7 @@ def test_under_a_clock_the_order_alone_counts():
 
 
 def test_no_policy_serves_more_in_time_than_the_proven_bound():
-    for seed in range(20):
+    for seed in range(12):
         instance = promised(seed)
         if not {"deadline", "first_by"} & set(instance.promises):
             continue

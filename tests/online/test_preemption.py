@@ -24,7 +24,7 @@ CASES = [
 ]
 
 
-@in_two(3 * MANY, 250)
+@in_two(60, 250)
 @pytest.mark.parametrize("case", CASES, ids=word)
 def test_every_run_is_that_of_the_literal_rounds_when_tokens_are_kept(case, seeds):
     key, parameters = case

@@ -148,7 +148,7 @@ def test_a_run_with_bound_b_completes_j_tokens_with_chance_s_plus_b_over_s_plus_
     prompt, bound, output
 ):
     """Lemma 1, for requests in a memory that never overflows; five standard deviations."""
-    n = 20_000
+    n = 8_000
     memory = n * (prompt + output)
     instance = Instance("free", memory, [0] * n, [prompt] * n, [output] * n, lower=[bound] * n)
     schedule = simulate(instance, POLICY).schedule
