@@ -219,22 +219,24 @@ def test_every_script_that_a_page_names_is_there():
 
 
 def marked(command: str) -> Any:
-    """Mark what reads a whole log, or draws, as a long test."""
-    long = command.startswith("ratiolab evaluate ") or "--plot" in command
+    """Mark what reads a whole log, draws, or solves for seconds as a long test."""
+    long = command.startswith(("ratiolab evaluate ", "ratiolab compare instances/small/jaillet"))
+    long = long or "--plot" in command
     return pytest.param(command, marks=pytest.mark.long if long else ())
 
 
-@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", map(marked, COMMANDS))
-def test_the_command_works(command):
+def test_the_command_works(command, files, monkeypatch, request):
     arguments, output = arguments_of(command)
     words = " ".join(arguments)
     short = any(words == use or (" " in use and words.startswith(use)) for use in SHORT)
     if is_a_mention(arguments):
         assert CliRunner().invoke(app, [*arguments[:-1], "--help"]).exit_code == 0
     elif words.startswith(MINUTES) and not short:
+        monkeypatch.chdir(files)
         parse(arguments)
     else:
+        request.getfixturevalue("folder")  # a copy of its own, as it may write
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, result.output + str(result.exception)
         if output is not None:

@@ -17,6 +17,7 @@ from ratiolab.evaluation.result import Evaluation
 from ratiolab.model import Instance
 from ratiolab.online import make
 from ratiolab.online.clock import LLAMA3_8B_A100
+from ratiolab.report import evaluation_report
 from ratiolab.report.evaluation_report import write_report
 
 NAME = "<b>a & b</b>"
@@ -153,7 +154,10 @@ def test_latex_sets_the_table(made, tmp_path):
     assert "Overfull" not in done.stdout
 
 
-def test_letters_that_latex_lacks_are_numbered_and_no_name_is_an_option(made, tmp_path):
+def test_letters_that_latex_lacks_are_numbered_and_no_name_is_an_option(
+    made, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(evaluation_report, "CHARTS", {})  # they take long to draw
     write_report(_renamed(made, "[2cm] Ω é {}"), tmp_path / "odd.tex")
     text = (tmp_path / "odd.tex").read_text(encoding="utf-8")
     assert len(re.findall(r"^\{\[\}2cm\] U\+03A9 é ", text, re.MULTILINE)) == len(made.rows)

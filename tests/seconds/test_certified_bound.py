@@ -48,7 +48,7 @@ def any_duals(claim: SecondsCertificate, rng: np.random.Generator) -> SecondsCer
 
 @pytest.mark.parametrize("preemption", ["restart", "recompute"])
 @pytest.mark.parametrize(
-    "seeds", [range(150), pytest.param(range(150, 10_000), marks=pytest.mark.slow)]
+    "seeds", [range(60), pytest.param(range(60, 10_000), marks=pytest.mark.slow)]
 )
 def test_no_schedule_of_tiny_instances_is_below_the_bound_of_any_duals(preemption, seeds):
     largest = 0.0
@@ -71,6 +71,11 @@ def test_no_schedule_of_tiny_instances_is_below_the_bound_of_any_duals(preemptio
 @pytest.fixture(scope="module")
 def log():
     return generate("lmsys", 3, n=150, memory=2000, rate=0.3).replace(tick_seconds=0.02)
+
+
+@pytest.fixture(scope="module")
+def claim(log):
+    return seconds_certificate(log, LLAMA2_70B_2XA100, "recompute", cells=50)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +116,7 @@ def test_an_ascent_gains_and_never_loses(log):
 def test_time_for_an_ascent_improves_the_certificate(log):
     begin, after = (
         seconds_certificate(log, LLAMA2_70B_2XA100, seconds=seconds, cells=1000, groups=2)
-        for seconds in (0, 1.5)
+        for seconds in (0, 0.5)
     )
     assert after.bound > begin.bound
     assert certify(after, log) == after.bound
@@ -138,8 +143,7 @@ def test_time_for_an_ascent_improves_the_certificate(log):
         (lambda c: {"groups": 10**9}, "refused"),
     ],
 )
-def test_each_rule_is_checked(log, change, message):
-    claim = seconds_certificate(log, LLAMA2_70B_2XA100, "recompute", cells=50)
+def test_each_rule_is_checked(log, claim, change, message):
     with pytest.raises(CertificateError, match=message):
         certify(replace(claim, **change(claim)), log)
 
@@ -150,8 +154,9 @@ def test_a_clock_that_is_too_quick_for_whole_units_is_refused():
         seconds_certificate(pair, BatchTime(fixed=1e-12, tick=1e-12), cells=40)
 
 
-def test_the_command_proves_a_bound_in_seconds_and_says_under_which_clock(log, tmp_path, capsys):
-    claim = seconds_certificate(log, LLAMA2_70B_2XA100, "recompute", cells=50)
+def test_the_command_proves_a_bound_in_seconds_and_says_under_which_clock(
+    log, claim, tmp_path, capsys
+):
     write_certificate(claim, tmp_path / "c.json")
     write_instance(log, tmp_path / "log.json")
     files = str(tmp_path / "c.json"), str(tmp_path / "log.json")

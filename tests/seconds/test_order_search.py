@@ -65,7 +65,7 @@ def test_the_simulator_confirms_the_run_of_an_order_with_delays(seed):
 def test_a_search_gains_and_stays_above_the_bound(seed):
     instance, clock = drawn(seed, 30), CLOCKS[1]
     starting = [simulate(instance, make(key), clock=clock) for key in ("svf", "mc-sf")]
-    found = search_order(instance, clock, 0.5, preemption="recompute")
+    found = search_order(instance, clock, 0.2, preemption="recompute")
     assert found.schedule.evictions == 0
     assert found.preemption == "recompute"
     assert total_seconds(found) <= min(map(total_seconds, starting))
@@ -81,14 +81,14 @@ def test_the_best_of_all_orders_is_found_when_there_are_few():
     runs = [simulate(instance, Ordered(order), clock=clock) for order in permutations(range(4))]
     best = min(map(total_seconds, runs))
     assert best < total_seconds(simulate(instance, make("svf"), clock=clock))
-    assert total_seconds(search_order(instance, clock, 0.4)) == pytest.approx(best)
+    assert total_seconds(search_order(instance, clock, 0.2)) == pytest.approx(best)
 
 
 def test_an_evaluation_encloses_the_best_schedule_and_a_search_only_lowers_its_upper_end():
     instance, clock = drawn(4, 30), CLOCKS[1]
     keys = [make(key) for key in ("fcfs", "svf")]
     plain, searched = (
-        evaluate(instance, keys, clock=clock, search=seconds, load=False) for seconds in (0, 0.3)
+        evaluate(instance, keys, clock=clock, search=seconds, load=False) for seconds in (0, 0.1)
     )
     assert next(row.name for row in searched.knowing) == "searched order"
     assert len(searched.rows) == len(plain.rows) + 1
@@ -155,5 +155,5 @@ def test_beams_are_better_than_the_policies_that_a_search_begins_with():
         keys = ("swf", "swf-fit")
         policies = [total_seconds(simulate(instance, make(key), clock=clock)) for key in keys]
         shares.append(beamed(instance, clock, 30, 4) / min(policies))
-        assert total_seconds(search_order(instance, clock, 0.5)) <= min(policies)
+        assert total_seconds(search_order(instance, clock, 0.1)) <= min(policies)
     assert np.mean(shares) < 0.96

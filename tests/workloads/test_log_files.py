@@ -12,7 +12,7 @@ from subprocess import PIPE
 
 import pandas as pd
 import pytest
-from command_line import COMMAND
+from command_line import COMMAND, run_json
 from read_logs import read
 
 from ratiolab.model import FormatError
@@ -179,21 +179,20 @@ def test_an_unknown_log_is_refused_with_the_place_of_its_rows(tmp_path):
         read(tmp_path, '{"a": {"b": 1}}')
 
 
-def test_a_log_comes_through_a_pipe_by_any_name(tmp_path):
+def test_a_log_comes_through_a_pipe_by_any_name(tmp_path, capsys):
     packed = gzip.compress(TEXT.encode())
     (tmp_path / "log.gz").write_bytes(packed)
-    asked = ["--columns", COLUMNS, "--json"]
-    found = []
-    for command in (
-        ["trace", "-", "--describe"],
-        ["trace", str(tmp_path / "log.gz"), "--describe"],
-    ):
-        done = subprocess.run([*COMMAND, *command, *asked], input=packed, stdout=PIPE, check=True)
-        found.append({**json.loads(done.stdout), "trace": ""})
-    assert found[0] == found[1]
+    asked = ["--describe", "--columns", COLUMNS, "--json"]
+    expected = run_json(capsys, "trace", tmp_path / "log.gz", *asked)
+    done = subprocess.run([*COMMAND, "trace", "-", *asked], input=packed, stdout=PIPE, check=True)
+    found = json.loads(done.stdout)
+    assert {name: found[name] for name in expected} == {**expected, "trace": found["trace"]}
     evaluated = ["evaluate", "/dev/stdin", "--memory", "53,760", "--clock", "llama3-8b-a100"]
     done = subprocess.run(
-        [*COMMAND, *evaluated, "--policies", "fcfs", *asked], input=packed, stdout=PIPE, check=True
+        [*COMMAND, *evaluated, "--policies", "fcfs", *asked[1:]],
+        input=packed,
+        stdout=PIPE,
+        check=True,
     )
     assert json.loads(done.stdout)["memory"] == 53_760
 
