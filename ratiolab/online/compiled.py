@@ -16,11 +16,13 @@ import numpy as np
 
 from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.model.eviction import EVICTIONS
+from ratiolab.model.streams import stream
 from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, TIME, WAITING, Account
 from ratiolab.online.accounts import Ended, opened
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.observations import Known, setting_of
+from ratiolab.online.often import Often, jittable, told
 from ratiolab.online.policy import Policy
 from ratiolab.online.rules import Seen
 from ratiolab.online.view import NEVER
@@ -56,7 +58,8 @@ def serve_compiled(
     make = OnArrays(n)
     s = opened(instance, preemption, policy.budget, clock, make)
     setting = setting_of(instance, policy, seed, preemption, clock)
-    rule = policy.rule(setting, Known(instance, policy, s.order))
+    known = Known(instance, policy, s.order)
+    rule = policy.rule(setting, known, stream(seed, "policy"))
     if rule is None:
         return None
     key = make.copied([-1] * n if rule.key is None else rule.key)
@@ -85,6 +88,10 @@ class OnArrays:
         """Return a value for each request."""
         return np.zeros(self._number, np.int64)
 
+    def reals(self) -> Any:
+        """Return a real number for each request."""
+        return np.zeros(self._number)
+
     def copied(self, values: Any) -> IntArray:
         """Return the values of all requests."""
         return np.array(values, dtype=np.int64)
@@ -93,9 +100,9 @@ class OnArrays:
         """Return some numbers, all 0."""
         return np.zeros(number, np.int64)
 
-    def heap(self, width: int) -> Any:
+    def heap(self, width: int, *, real: bool = False) -> Any:
         """Return an empty list, or heap, of tuples of ``width`` numbers; or of single ones."""
-        return Rows(width)
+        return Rows(width, real)
 
 
 class Rows(list[Any]):
@@ -106,11 +113,12 @@ class Rows(list[Any]):
     Parameters
     ----------
     width : width of the tuples of numbers; 1 for single numbers.
+    real : whether these are real numbers, else whole ones.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, real: bool) -> None:
         super().__init__()
-        self.width = width
+        self.width, self.real = width, real
 
 
 def _fits(instance: Instance, clock: BatchTime, budget: int) -> bool:
@@ -125,8 +133,11 @@ def _fits(instance: Instance, clock: BatchTime, budget: int) -> bool:
     return max(clock.arrivals(instance)) <= LATEST and step <= LATEST
 
 
-def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[..., tuple[int, int]]:
+def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[..., tuple[Any, ...]]:
     """Return the loop that serves all requests by a rule.
+
+    The loop returns the outcome, the number of decisions, and the runs and the stretches of rounds
+    as tables.
 
     Parameters
     ----------
@@ -141,7 +152,7 @@ def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[...
         key: IntArray,
         length: IntArray | None,
         patience: int,
-    ) -> tuple[int, int]:
+    ) -> tuple[int, int, IntArray, IntArray]:
         # the rule sees `prompt`, and key and length in `own`, of requests that have arrived
         last, decisions, _ = s.v[NOW], 0, source
         while True:
@@ -149,10 +160,9 @@ def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[...
             now = s.v[NOW]
             if len(s.completed):
                 last = now
-                if s.v[LEFT] == 0:
-                    return COMPLETE, decisions
-            elif now - last > patience:
-                return STALLED, decisions
+            if s.v[LEFT] == 0 or now - last > patience:
+                outcome = STALLED if s.v[LEFT] else COMPLETE
+                break
             for i in s.arrived:
                 prompt[i], arrival[i] = s.prompt[i], now
                 own.key[i] = now if key[i] < 0 else key[i]
@@ -172,31 +182,22 @@ def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[...
                 account.evict(s, i)
             for i in own.admit:
                 account.admit(s, i)
+            outcome = BROKEN
             if account.tokens_next(s) > s.v[MEMORY]:
-                return BROKEN, decisions
+                break
             account.begin_batch(s)
             following = account.next_event(s, wake)
             if following >= NEVER:
-                return BROKEN, decisions
+                break
             if s.v[RUNNING] == 0 and s.v[WAITING] == 0:
                 last = following  # there was no request to serve
             account.advance(s, following)
             if s.v[TIME] > LATEST:
-                return LATE, decisions
-
-    return serve
-
-
-def _recording(serve: Callable[..., tuple[int, int]]) -> Callable[..., tuple[Any, ...]]:
-    """Return a loop that also returns the runs and the stretches of rounds, as tables."""
-
-    def record(
-        s: Account, own: Any, prompt: Any, arrival: Any, key: Any, length: Any, patience: int
-    ) -> tuple[int, int, IntArray, IntArray]:
-        outcome, decisions = serve(s, own, prompt, arrival, key, length, patience)
+                outcome = LATE
+                break
         return outcome, decisions, _table(s.runs), _table(s.stretches)
 
-    return record
+    return serve
 
 
 def _table(rows: Any) -> IntArray:
@@ -221,13 +222,14 @@ def _compiled(decide: Callable[[Any, Any], int], state: tuple[Any, ...]) -> tupl
 def _loop(decide: Callable[[Any, Any], int]) -> Any:
     """Return the loop of a rule for the compiler."""
     from numba import njit, types
-    from numba.extending import register_jitable, typeof_impl
+    from numba.extending import typeof_impl
 
+    told()
     kinds: Any = types
 
     @typeof_impl.register(Rows)
     def type_of(rows: Rows, _: Any) -> Any:
-        one = kinds.int64
+        one = kinds.float64 if rows.real else kinds.int64
         return kinds.List(kinds.UniTuple(one, rows.width) if rows.width > 1 else one)
 
     names, source = [account.__name__, decide.__module__], 0
@@ -235,13 +237,12 @@ def _loop(decide: Callable[[Any, Any], int]) -> Any:
         module = import_module(name)
         source = crc32(Path(str(module.__file__)).read_bytes(), source)
         for function in vars(module).values():
-            if isinstance(function, FunctionType) and function.__module__.startswith("ratiolab."):
-                if function.__module__ == name:
-                    # inline, or every call counts the references to all columns of its arguments
-                    register_jitable(forceinline=True)(function)
-                elif function.__module__ not in names:
+            if not isinstance(function, FunctionType | Often):
+                continue
+            if function.__module__ != name:
+                if function.__module__.startswith("ratiolab.") and function.__module__ not in names:
                     names.append(function.__module__)
-    serve = _serving(decide, source)
-    register_jitable(forceinline=True)(serve)
-    register_jitable(_table)
-    return njit(cache=True)(_recording(serve))
+            elif isinstance(function, FunctionType):
+                jittable(function)
+    jittable(_table)
+    return njit(cache=True)(_serving(decide, source))

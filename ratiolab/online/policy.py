@@ -239,7 +239,7 @@ class Policy(ABC):
         """
         return Shared(lambda view, i: view.arrival[i])
 
-    def rule(self, setting: Setting, known: Any) -> Rule | None:
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return a rule that decides as `start` does and also runs compiled; None has none.
 
         Parameters
@@ -247,6 +247,7 @@ class Policy(ABC):
         setting : what a policy knows before the first request.
         known : what the level of information reveals of all requests on arrival, in the columns
             of a view, and ``order``, the requests as they arrive.
+        rng : random numbers of the policy, as `start` gets them.
         """
         return None
 

@@ -20,13 +20,16 @@ class Containers(Protocol):
     def column(self) -> Any:
         """Return a value for each request, which is set when it has arrived."""
 
+    def reals(self) -> Any:
+        """Return a real number for each request, which is set when it has arrived."""
+
     def copied(self, values: Any) -> Any:
         """Return the values of all requests."""
 
     def scalars(self, number: int) -> Any:
         """Return some numbers, all 0."""
 
-    def heap(self, width: int) -> Any:
+    def heap(self, width: int, *, real: bool = False) -> Any:
         """Return an empty list, or heap, of tuples of ``width`` numbers; or of single ones."""
 
 
@@ -37,6 +40,8 @@ class OnLists:
         """Return a value for each request that has one."""
         return {}
 
+    reals = column
+
     def copied(self, values: Any) -> list[int]:
         """Return the values of all requests."""
         return values.tolist() if isinstance(values, np.ndarray) else list(values)
@@ -45,7 +50,7 @@ class OnLists:
         """Return some numbers, all 0."""
         return [0] * number
 
-    def heap(self, width: int) -> list[Any]:
+    def heap(self, width: int, *, real: bool = False) -> list[Any]:
         """Return an empty list."""
         return []
 

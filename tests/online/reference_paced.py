@@ -9,7 +9,7 @@ from math import exp, log1p
 from round_by_round import running, waiting
 
 from ratiolab.model.footprint import held, volume
-from ratiolab.online.pacing.survival import horizons
+from ratiolab.online.pacing.paced import HORIZONS, horizons
 
 
 class Paced:
@@ -110,7 +110,8 @@ class Paced:
     def admitted(self, now, memory, jobs, staying, evicted):
         queue = [*waiting(now, jobs), *evicted]
         queue.sort(key=lambda job: (self.key[job.index], self.tie[job.index], job.index))
-        ahead = horizons(self.cap[queue[0].index]) if queue else []
+        ahead = [0] * (HORIZONS + 3)
+        ahead = ahead[: horizons(self.cap[queue[0].index], ahead)] if queue else []
         self.clock = max(self.clock, float(now)) if staying else float(now)
         chosen = []
         for job in queue:

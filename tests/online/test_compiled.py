@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ratiolab.model import Instance
+from ratiolab.model.streams import stream
 from ratiolab.online import Decision, InformationError, View, compiled, make, simulate
 from ratiolab.online.accounts import boundaries, opened, schedule_of
 from ratiolab.online.clock import BatchTime
@@ -39,6 +40,8 @@ POLICIES = [
     ("rr-sjf", {"quantum": 1, "starts": "fill"}),
     ("mlfq", {"slice": 1, "queues": 3, "prompt": 3, "patience": 9}),
     ("mlfq", {"slice": 2, "patience": 0, "batch": 2}),
+    ("volume-restart", {"base": 3.0}),
+    ("learned-caps", {"pilots": 1.0}),
 ]
 PLANNED = ("mc-sf", "mc-benchmark", "svf", "swf", "svf-fit", "swf-fit", "h-sf", "a-max", "a-random")
 """They plan memory with lengths that are never too short; with predictions they evict."""
@@ -61,7 +64,7 @@ def drawn(seed):
 def rule_of(instance, policy, preemption="restart", clock=None):
     setting = setting_of(instance, policy, 0, preemption, clock)
     order = np.argsort(instance.arrival, kind="stable")
-    return policy.rule(setting, Known(instance, policy, order))
+    return policy.rule(setting, Known(instance, policy, order), stream(0, "policy"))
 
 
 def uncompiled(instance, policy, preemption, clock, patience=10**6):
@@ -74,8 +77,8 @@ def uncompiled(instance, policy, preemption, clock, patience=10**6):
     key = [-1] * len(instance) if rule.key is None else rule.key
     arrival = [-1] * len(instance)
     loop = compiled._serving(rule.decide)
-    outcome, decisions = loop(s, own, prompt, arrival, key, rule.length, patience)
-    return s, outcome, decisions, arrival
+    outcome, decisions, runs, stretches = loop(s, own, prompt, arrival, key, rule.length, patience)
+    return s._replace(runs=runs, stretches=stretches), outcome, decisions, arrival
 
 
 def same_runs(schedule, expected):

@@ -1,6 +1,6 @@
 """Runs to caps, one start after the other at the pace that memory is expected to allow.
 
-The queue is ordered by a key of each request; a subclass says which key and which cap. A request
+The queue is ordered by a key of each request; a policy says which key and which cap. A request
 runs until its cap; then it is killed and returns with the next one. A request starts when its turn
 has come, each start delaying the next by the volume that it is expected to take over M; and when
 the memory that all running requests are expected to hold leaves room for it, now and at rounds
@@ -12,283 +12,375 @@ has come; while the next round has no room, which only an end or a kill can chan
 curves stay as they are, rounds for which it is seen ahead that memory further on has none.
 """
 
-from abc import ABC, abstractmethod
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from math import floor
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model.footprint import held, volume
-from ratiolab.online.pacing.columns import Columns
-from ratiolab.online.pacing.kernels import BOUND, CLOSE, FIRST, number_fitting, tokens_ahead
-from ratiolab.online.pacing.survival import HORIZONS, Survival, horizons
-from ratiolab.online.pacing.waiting import Entry, Waiting
+from ratiolab.online.often import Often
+from ratiolab.online.pacing.survival import Curves, expected_volume, learn, outlives, saw
 from ratiolab.online.policy import Setting
-from ratiolab.online.view import NEVER, Decision, View
-
-BLOCK = 64
-"""Requests whose start is weighed together."""
+from ratiolab.online.rules import Containers
+from ratiolab.online.view import NEVER
 
 FORESIGHT = 32
 """Rounds that are looked at together for the first in which the next request may fit."""
 
+HORIZONS = 14
+"""Rounds ahead, in geometric progression, at which expected memory is looked at."""
 
-class PacedRun(ABC):
-    """One run of a policy that paces its starts by a learned survival curve.
+CLOSE = 1e-9
+"""Difference of expected tokens, or of rounds, that rounding may make."""
+
+FIRST, PROMPT, BOUND, CAP, KIND, REQUEST = range(6)
+"""Rows of the table of running requests: the round in which a request had or would have had no
+token; its prompt; the age that it is known to outlive, as far as survival curves have been told;
+the age at which it is killed; its kind, and the request."""
+
+RUN, TOKENS, STARTS, KINDS = range(4)
+"""Places in `Paced.v`."""
+
+
+class Paced(NamedTuple):
+    """State of a run that paces its starts by learned survival curves.
+
+    The state of a policy has it as ``paced``, beside key, admit and evict.
 
     Parameters
     ----------
-    setting : memory, and whether evicted requests keep their tokens.
+    memory : tokens.
+    share : tokens that expectations may fill.
+    keeps : whether evicted requests keep their tokens.
     pace : part of the expected volume by which a start delays the next, in (0, 1].
-    margin : share of memory that expectations leave free, in [0, 1).
-    kinds : number of kinds of requests.
-
-    Attributes
-    ----------
+    moving : whether all survival curves are brought up to date whenever starts are weighed.
     curves : survival curves of the lengths seen so far, by kind of request.
-    kind : of each request, counted from 0.
+    v : numbers of running requests, of starts and of kinds, and what running requests hold at
+        time t, less their number times t.
+    clock : time at which the next start has its turn, a list of one number.
+    table : running requests, in the first columns; who ends makes room for the last one.
+    ahead, room, chosen, mine : rounds ahead; what is free there, what those chosen are expected to
+        hold, and what one request is, shape (HORIZONS + 3,).
+    kind, cap : of each request; the cap is the age at which it is to be killed, if it runs.
     bound : age that each request that waits is known to outlive.
-    cap : age at which it is to be killed, if it runs; more than its bound.
-    key : its place in the queue; the least goes first, equal ones in random order.
     kept : tokens that it would start with.
+    place, turn : column in the table, or -1; number of the last start.
+    tie, draw : random numbers: order of equal keys, and whatever the policy draws.
+    queue : heap of key, tie and request.
+    kills : heap of round, turn and request; some have ended.
+    due : heap of turn and request of those killed now.
     """
 
-    moving: ClassVar[bool] = False
-    """Whether all survival curves are brought up to date whenever starts are weighed."""
+    memory: int
+    share: float
+    keeps: bool
+    pace: float
+    moving: bool
+    curves: Curves
+    v: Any
+    clock: Any
+    table: Any
+    ahead: Any
+    room: Any
+    chosen: Any
+    mine: Any
+    kind: Any
+    cap: Any
+    bound: Any
+    kept: Any
+    place: Any
+    turn: Any
+    tie: Any
+    draw: Any
+    queue: Any
+    kills: Any
+    due: Any
 
-    def __init__(
-        self, setting: Setting, pace: float, margin: float, rng: Generator, kinds: int = 1
-    ) -> None:
-        self._memory, self._keeps, self.rng = setting.memory, setting.keeps, rng
-        self._pace = pace
-        # what may be expected, one round ahead and later; the first round ahead is the next one
-        self._limit = np.full(HORIZONS + 3, (1 - margin) * self._memory)
-        self._limit[0] = self._memory
-        self._logs = np.zeros((kinds, setting.memory + 2))
-        self.curves: dict[int, Survival] = {}
-        self.kind: dict[int, int] = {}
-        self.bound: dict[int, int] = {}
-        self.cap: dict[int, int] = {}
-        self.key: dict[int, float] = {}
-        self.kept: dict[int, int] = {}
-        self._tie: dict[int, float] = {}
-        self.queue = Waiting()
-        self._columns = Columns()
-        self._turn: dict[int, int] = {}  # of the last start, counted from 0
-        self._starts = 0
-        self._kills: list[tuple[int, int, int]] = []  # round, turn, request; some have ended
-        self._clock = 0.0
+    @classmethod
+    def of(
+        cls,
+        make: Containers,
+        setting: Setting,
+        pace: float,
+        margin: float,
+        *,
+        kinds: int = 1,
+        moving: bool = False,
+    ) -> "Paced":
+        """Return the state of a run before its first round."""
+        memory, scalars = setting.memory, make.scalars(4)
+        scalars[KINDS] = kinds
+        numbers = memory, (1 - margin) * memory, setting.keeps, pace, moving
+        table, ahead = np.zeros((6, memory + 1), np.int64), np.zeros(HORIZONS + 3, np.int64)
+        facts = Curves.of(kinds, memory), scalars, np.zeros(1), table, ahead
+        weighed = np.zeros((3, HORIZONS + 3))
+        columns = [make.column() for _ in range(6)]
+        heaps = make.heap(3, real=True), make.heap(3), make.heap(2)
+        reals = make.reals(), make.reals()
+        return cls(*[*numbers, *facts, *weighed, *columns, *reals, *heaps])
 
-    @abstractmethod
-    def learned(self, view: View) -> None:
-        """Take note of what has ended and arrived, before what has arrived enters."""
 
-    def next_learning(self) -> int:
-        """Return the round in which `learned` is to be called next, if requests run."""
+def enter(seen: Any, own: Any) -> None:
+    """Take note of who has completed, and who has arrived."""
+    p = own.paced
+    own.admit.clear()
+    own.evict.clear()
+    for i in seen.completed:
+        leave(p, i, seen.now, True)
+    for i in seen.arrived:
+        p.bound[i], p.kept[i], p.place[i] = own.length[i] - 1, 0, -1
+
+
+def leave(p: Paced, i: int, now: int, ended: bool) -> None:
+    """Take a request out of memory, and enter what its run has shown."""
+    table, place, last = p.table, p.place[i], p.v[RUN] - 1
+    age = now - table[FIRST, place]
+    saw(p.curves, p.kind[i], table[BOUND, place], age, ended)
+    p.bound[i] = max(table[BOUND, place], age)
+    if p.keeps:
+        p.kept[i] = age
+    p.v[TOKENS] -= held(table[PROMPT, place], -table[FIRST, place])
+    for row in range(len(table)):
+        table[row, place] = table[row, last]
+    p.place[table[REQUEST, last]] = place
+    p.place[i] = -1
+    p.v[RUN] = last
+
+
+def wait(own: Any, i: int) -> None:
+    """Let a request wait with the key that it has."""
+    heappush(own.paced.queue, (own.key[i], own.paced.tie[i], float(i)))
+
+
+def kill(seen: Any, own: Any) -> None:
+    """Evict the requests that have reached their caps, in the order of their starts."""
+    p = own.paced
+    while next_kill(p) <= seen.now:
+        _, turn, i = heappop(p.kills)
+        heappush(p.due, (turn, i))
+    while len(p.due):
+        _, i = heappop(p.due)
+        leave(p, i, seen.now, False)
+        own.evict.append(i)
+
+
+def next_kill(p: Paced) -> int:
+    """Return the round in which a running request reaches its cap next."""
+    while len(p.kills):
+        due, turn, i = p.kills[0]
+        if p.place[i] >= 0 and p.turn[i] == turn:
+            return due  # type: ignore[no-any-return]
+        heappop(p.kills)
+    return NEVER
+
+
+def make_room(seen: Any, own: Any) -> None:
+    """Evict the youngest until the others fit in the next round."""
+    p = own.paced
+    while room(p, seen.now) < 0:
+        youngest = 0
+        for place in range(1, p.v[RUN]):
+            first, request = p.table[FIRST, place], p.table[REQUEST, place]
+            latest = p.table[FIRST, youngest]
+            if first > latest or (first == latest and request > p.table[REQUEST, youngest]):
+                youngest = place
+        i = int(p.table[REQUEST, youngest])
+        leave(p, i, seen.now, False)
+        wait(own, i)
+        own.evict.append(i)
+
+
+def room(p: Paced, now: int) -> int:
+    """Return the tokens that the running requests leave in the next round."""
+    return p.memory - p.v[TOKENS] - p.v[RUN] * (now + 1)  # type: ignore[no-any-return]
+
+
+def admit(seen: Any, own: Any) -> int:
+    """Start requests; return the next round to look, without an arrival or an end."""
+    p, now = own.paced, seen.now
+    if not len(p.queue):
         return NEVER
+    running = p.v[RUN]
+    # where nothing runs, what was expected to fill memory has ended early
+    p.clock[0] = max(p.clock[0], float(now)) if running else float(now)
+    if running:
+        again = earliest(seen, p, now)
+        if again > now:
+            return again
+    if p.moving:
+        for kind in range(p.v[KINDS]):
+            observe(p, kind, now)
+            learn(p.curves, kind, -1)
+    number = horizons(p.cap[int(p.queue[0][2])], p.ahead)
+    ahead, free, chosen, mine = p.ahead[:number], p.room, p.chosen, p.mine
+    free[:number], chosen[:number] = p.share, 0.0
+    free[0] = p.memory
+    expect(p.curves, p.table, 0, running, now, ahead, chosen)
+    for k in range(number):
+        free[k], chosen[k] = free[k] - chosen[k], 0.0
+    while len(p.queue) and p.clock[0] < now + 1 - CLOSE:
+        key, _, request = p.queue[0]
+        i = int(request)
+        mine[:number] = 0.0
+        remember(p, i, seen.prompt[i], now)
+        expect(p.curves, p.table, p.v[RUN], p.v[RUN] + 1, now, ahead, mine)
+        fits = True
+        for k in range(number):
+            fits = fits and chosen[k] + mine[k] <= free[k] + CLOSE
+        if not fits and (running or len(own.admit)):
+            break
+        heappop(p.queue)
+        if key > 0:
+            work = expected_volume(p.curves, p.kind[i], seen.prompt[i], p.bound[i], p.cap[i])
+            p.clock[0] += p.pace * (work - volume(seen.prompt[i], p.kept[i])) / p.memory
+        for k in range(number):
+            chosen[k] += mine[k]
+        begin(p, i, seen.prompt[i], now)
+        own.admit.append(i)
+    if len(own.admit) or p.moving:
+        return earliest(seen, p, now + 1)
+    worst = 0
+    for k in range(number):
+        if mine[k] - free[k] > mine[worst] - free[worst]:
+            worst = k
+    allowed = p.share if worst else float(p.memory)
+    return foreseen(p, now, ahead[worst], allowed - mine[worst])
 
-    def kind_of(self, prompt: int) -> int:
-        """Return the kind of requests with a prompt; all are of one."""
-        return 0
 
-    def curve(self, i: int) -> Survival:
-        """Return the survival curve for a request."""
-        return self.curves[self.kind[i]]
+def remember(p: Paced, i: int, prompt: int, now: int) -> None:
+    """Write a request behind the running ones in the table."""
+    table, place = p.table, p.v[RUN]
+    table[FIRST, place], table[PROMPT, place], table[BOUND, place] = (
+        now - p.kept[i],
+        prompt,
+        p.bound[i],
+    )
+    table[CAP, place], table[KIND, place], table[REQUEST, place] = p.cap[i], p.kind[i], i
 
-    @abstractmethod
-    def enter(self, view: View, i: int) -> None:
-        """Set cap and key of a request that has arrived."""
 
-    @abstractmethod
-    def reached(self, view: View, i: int) -> None:
-        """Set cap and key of a request that has been killed at its cap."""
+def begin(p: Paced, i: int, prompt: int, now: int) -> None:
+    """Start the request behind the running ones in the table."""
+    first = now - p.kept[i]
+    p.place[i], p.turn[i] = p.v[RUN], p.v[STARTS]
+    heappush(p.kills, (first + p.cap[i], p.v[STARTS], i))
+    p.v[TOKENS] += held(prompt, -first)
+    p.v[RUN] += 1
+    p.v[STARTS] += 1
 
-    def __call__(self, view: View) -> Decision:
-        for i in view.completed:
-            self._leave(view, i)
-        for i in view.arrived:
-            self.bound[i], self.kept[i] = view.lower[i] - 1, 0
-            kind = self.kind[i] = self.kind_of(view.prompt[i])
-            if kind not in self.curves:
-                self.curves[kind] = Survival(self._memory, self._logs[kind])
-        self.learned(view)
-        for i in view.arrived:
-            self.enter(view, i)
-            self._tie[i] = float(self.rng.random())
-            self.enqueue(view, i)
-        evicted = self._at_their_caps(view)
-        evicted += self._overflowing(view)
-        admitted, wake = self._admit(view)
-        if self._columns:
-            wake = min(wake, self._next_kill(), max(self.next_learning(), view.now + 1))
-        return Decision(admitted, evicted, wake=wake)
 
-    def observe(self, kind: int, now: int) -> Survival:
-        """Enter how far those of a kind that run have come; returns its survival curve."""
-        curve = self.curves[kind]
-        curve.saw_running(self._columns.table, len(self._columns), self._row(kind), now)
-        return curve
-
-    def enqueue(self, view: View, i: int) -> None:
-        """Let a request wait with the key that it has."""
-        known = self.kind[i], view.prompt[i], self.bound[i], self.kept[i], self.cap[i]
-        self.queue.push(Entry(self.key[i], self._tie[i], i, *known))
-
-    def _row(self, kind: int) -> int:
-        return kind * self._logs.shape[1]
-
-    def _start(self, entry: Entry, now: int) -> None:
-        _, _, i, _, _, _, kept, cap = entry
-        self.cap[i], self.key[i] = cap, entry.key
-        self._turn[i] = self._starts
-        heappush(self._kills, (now - kept + cap, self._starts, i))
-        self._starts += 1
-
-    def _leave(self, view: View, i: int) -> None:
-        """Take a request out of memory, and enter what its run has shown."""
-        first, _, known, *_ = self._columns.remove(i)
-        ended = i in view.output
-        age = view.output[i] if ended else view.now - first
-        self.curve(i).saw(known, age, ended)
-        self.bound[i] = max(known, age)
-        if self._keeps:
-            self.kept[i] = age
-
-    def _next_kill(self) -> int:
-        """Return the round in which a running request reaches its cap next."""
-        while self._kills:
-            due, turn, i = self._kills[0]
-            if i in self._columns and self._turn[i] == turn:
-                return due
-            heappop(self._kills)
+def earliest(seen: Any, p: Paced, after: int) -> int:
+    """Return the first round that may start a request, not before `after`; now or later."""
+    if not len(p.queue):
         return NEVER
+    i = int(p.queue[0][2])
+    if room(p, seen.now) < held(seen.prompt[i] + p.kept[i], 1):
+        return NEVER  # until then everybody grows
+    turn: int = max(after, floor(p.clock[0]) - 1)
+    while not p.clock[0] < turn + 1 - CLOSE:
+        turn += 1
+    return turn
 
-    def _at_their_caps(self, view: View) -> list[int]:
-        due = []
-        while self._next_kill() <= view.now:
-            due.append(heappop(self._kills)[1:])
-        killed = [i for _, i in sorted(due)]
-        for i in killed:
-            self._leave(view, i)
-            self.reached(view, i)
-            self.enqueue(view, i)
-        return killed
 
-    def _overflowing(self, view: View) -> list[int]:
-        """Take out the youngest until the others fit in the next round."""
-        out = list[int]()
-        if self._room(view.now) >= 0:
-            return out
-        first = self._columns.table[FIRST].tolist()  # of those who run, and beyond
-        for _, i in sorted(zip(first, self._columns.requests, strict=False), reverse=True):
-            if self._room(view.now) >= 0:
+def foreseen(p: Paced, now: int, ahead: int, allowed: float) -> int:
+    """Return the first of the next rounds in which all leave room at a round ahead of it.
+
+    Returns the round after the searched ones if there is none.
+    """
+    last = min(now + FORESIGHT, next_kill(p))
+    p.ahead[0] = ahead
+    for later in range(now + 1, last + 1):
+        p.chosen[0] = 0.0
+        expect(p.curves, p.table, 0, p.v[RUN], later, p.ahead[:1], p.chosen)
+        if p.chosen[0] <= allowed + CLOSE:
+            return later
+    return last + 1
+
+
+def observe(p: Paced, kind: int, now: int) -> None:
+    """Enter how far those of a kind that run have come."""
+    saw_running(p.curves, p.table, p.v[RUN], kind, now)
+
+
+@Often
+def saw_running(c: Curves, table: Any, number: int, kind: int, now: int) -> None:
+    """Enter the ages of running requests of a kind; the table takes note of them."""
+    for j in range(number):
+        age = now - table[FIRST, j]
+        if table[KIND, j] == kind and age > table[BOUND, j]:
+            for x in range(table[BOUND, j] + 1, age + 1):
+                c.reached[kind, x] += 1.0
+            table[BOUND, j] = age
+            c.facts[kind] += 1
+            c.seen[kind] = max(c.seen[kind], age)
+
+
+@Often
+def expect(c: Curves, table: Any, begin: int, end: int, now: int, ahead: Any, total: Any) -> None:
+    """Add what requests are expected to hold at rounds ahead; nothing beyond their caps.
+
+    Parameters
+    ----------
+    table, begin, end : requests: those of these columns.
+    ahead, total : rounds ahead, and the tokens there, to which those of the requests are added.
+    """
+    shares = c.alive
+    for i in range(begin, end):
+        kind, age = table[KIND, i], now - table[FIRST, i]
+        oldest, tail, known = c.oldest[kind], c.prompt[kind], max(table[BOUND, i], age)
+        sure = outlives(shares, kind, oldest, tail, known)
+        for k in range(len(ahead)):
+            then = age + ahead[k]
+            if then > table[CAP, i]:
                 break
-            self._leave(view, i)
-            self.enqueue(view, i)
-            out.append(i)
-        return out
+            alive = outlives(shares, kind, oldest, tail, max(then - 1, known)) / sure
+            total[k] += alive * (table[PROMPT, i] + then)
 
-    def _room(self, now: int) -> int:
-        """Return the tokens that the running requests leave in the next round."""
-        return self._memory - self._columns.tokens - len(self._columns) * (now + 1)
 
-    def _admit(self, view: View) -> tuple[list[int], int]:
-        """Return the requests to start, and the next round to look without an arrival or end."""
-        admitted, queue = list[int](), self.queue
-        if not queue:
-            return admitted, NEVER
-        now, running = view.now, len(self._columns) > 0
-        # where nothing runs, what was expected to fill memory has ended early
-        self._clock = max(self._clock, float(now)) if running else float(now)
-        if running and (again := self._earliest(now, now)) > now:
-            return admitted, again
-        for kind in self.curves if self.moving else ():
-            self.observe(kind, now).learn()
-        ahead = horizons(queue.first.cap)
-        limit = self._limit[: len(ahead)]
-        room, columns = limit.copy(), self._columns
-        while queue:
-            # those who run are weighed along with the first block
-            block, steps, clock, before = list[Entry](), list[float](), self._clock, len(columns)
-            while queue and len(block) < BLOCK and clock < now + 1 - CLOSE:
-                entry = queue.pop()
-                block.append(entry)
-                steps.append(self._step(entry))
-                clock += steps[-1]
-                _, _, i, kind, prompt, bound, kept, cap = entry
-                columns.add(i, now - kept, prompt, bound, cap, self._row(kind))
-            if not block:
-                break
-            begin = before if admitted else 0
-            needed = self._expected(begin, now, ahead, now + int(ahead[-1]))
-            number = number_fitting(needed, before - begin, room)
-            if number == 0 and not running and not admitted:
-                number = 1
-            for entry in reversed(block[number:]):
-                columns.remove(entry.request)
-                queue.push(entry)
-            for entry, step in zip(block[:number], steps, strict=False):
-                self._clock += step
-                self._start(entry, now)
-                admitted.append(entry.request)
-            if number < BLOCK:
-                break
-            room -= needed[before - begin :].cumsum(axis=0)[-1]
-        if admitted or self.moving:
-            return admitted, self._earliest(now, now + 1)
-        first = needed[len(columns)]
-        worst = int((first - room).argmax())
-        return admitted, self._foreseen(now, int(ahead[worst]), limit[worst] - first[worst])
+def horizons(cap: int, ahead: Any) -> int:
+    """Write the rounds ahead at which expected memory is looked at: 1, 2, 3, then sparser.
 
-    def _earliest(self, now: int, after: int) -> int:
-        """Return the first round that may start a request, not before `after`; now or later."""
-        if not self.queue:
-            return NEVER
-        first = self.queue.first
-        if self._room(now) < held(first.prompt + first.kept, 1):
-            return NEVER  # until then everybody grows
-        turn = max(after, floor(self._clock) - 1)
-        while not self._clock < turn + 1 - CLOSE:
-            turn += 1
-        return turn
+    Returns their number.
 
-    def _expected(self, begin: int, now: int, ahead: Any, until: int, step: int = 0) -> Any:
-        """Return the tokens that requests are expected to hold, shape (requests, rounds ahead).
+    >>> ahead = [0] * (HORIZONS + 3)
+    >>> ahead[: horizons(6, ahead)]
+    [1, 2, 3, 4, 5, 6]
+    """
+    number = last = 0
+    most = max(5, cap)
+    for k in range(-3, HORIZONS):
+        there = 4 + k if k < 0 else round(4 * (most / 4) ** (k / (HORIZONS - 1)))
+        if last < there <= max(1, cap):
+            ahead[number] = last = there
+            number += 1
+    return number
 
-        Parameters
-        ----------
-        begin : the first column of a request that counts.
-        until : the last of these rounds; `kernels.tokens_ahead` has the others.
-        """
-        table, number = self._columns.table, len(self._columns)
-        most = max(
-            until - int(table[FIRST, begin:number].min()), int(table[BOUND, begin:number].max())
-        )
-        for curve in self.curves.values():
-            if curve.right < most:
-                curve.reach(most)
-        alive, tokens = np.empty((2, number - begin, len(ahead)))
-        tokens_ahead(table, begin, now, step, ahead, self._logs.ravel(), alive, tokens)
-        np.exp(alive, alive)
-        alive *= tokens
-        return alive
 
-    def _foreseen(self, now: int, ahead: int, room: float) -> int:
-        """Return the first of the next rounds in which all leave room at a round ahead of it.
+def plan_next(seen: Any, own: Any, wake: int, learning: int) -> int:
+    """Return the round in which to be asked again.
 
-        Returns the round after the searched ones if there is none.
-        """
-        last = min(now + FORESIGHT, self._next_kill())
-        later = np.full(last - now, ahead)
-        needed = self._expected(0, now + 1, later, last + ahead, 1)
-        fits = needed.sum(axis=0) <= room + CLOSE
-        return now + 1 + int(fits.argmax()) if fits.any() else last + 1
+    Parameters
+    ----------
+    wake : the next round to look, without an arrival, end or kill.
+    learning : the round in which there is more to learn from running requests.
+    """
+    if own.paced.v[RUN]:
+        wake = min(wake, next_kill(own.paced), max(learning, seen.now + 1))
+    return wake
 
-    def _step(self, entry: Entry) -> float:
-        if entry.key <= 0:
-            return 0.0
-        curve = self.curves[entry.kind]
-        tokens = curve.expected_volume(entry.prompt, entry.bound, entry.cap)
-        return float(self._pace * (tokens - volume(entry.prompt, entry.kept)) / self._memory)
+
+def draw(p: Paced, rng: Generator, i: int, *, own: bool) -> None:
+    """Draw the random numbers of a request that arrives: one of its policy's own, and for ties."""
+    if own:
+        p.draw[i] = float(rng.random())
+    p.tie[i] = float(rng.random())
+
+
+def reorder(own: Any) -> None:
+    """Sort the queue anew after keys have changed."""
+    queue = own.paced.queue
+    entries = [(own.key[int(entry[2])], entry[1], entry[2]) for entry in queue]
+    queue.clear()
+    queue.extend(entries)
+    heapify(queue)

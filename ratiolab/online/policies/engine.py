@@ -103,7 +103,7 @@ class Engine(Policy):
         key = self.key
         return Shared(lambda view, i: (*key(view, i), view.arrival[i]), most=self.batch or NEVER)
 
-    def rule(self, setting: Setting, known: Any) -> Rule | None:
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return the rule of an engine in order of arrival whose last request leaves first."""
         in_order = type(self).key is Engine.key and self.last_leaves and self.block == 1
         zeros = [0] * len(known)

@@ -43,7 +43,7 @@ class Greedy(Policy):
     def shared(self, memory: int, clock: BatchTime | None) -> Shared:
         return Shared(self.key, most=self.batch or NEVER)
 
-    def rule(self, setting: Setting, known: Any) -> Rule | None:
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return the rule of an order by a column."""
         if type(self).key is not Greedy.key:
             return None

@@ -35,8 +35,8 @@ class HSF(PrefixPolicy):
             return _Largest(setting)
         return super().start(setting, rng)
 
-    def rule(self, setting: Setting, known: Any) -> Rule | None:
-        return super().rule(setting, known) if self.select == "prefix" else None
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
+        return super().rule(setting, known, rng) if self.select == "prefix" else None
 
     def ranks(self, setting: Setting) -> Order:
         return Order(lambda view, i: view.output[i], lambda view, i: view.output[i])

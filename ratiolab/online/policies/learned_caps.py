@@ -1,16 +1,28 @@
 """Kill and restart with the best caps for a distribution of lengths that the policy learns."""
 
-from bisect import insort
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, volume
-from ratiolab.online.pacing.cap_plan import CapPlan
-from ratiolab.online.pacing.paced import PacedRun
+from ratiolab.online.pacing.cap_plan import NODES, Plans, few, plan, price, spread
+from ratiolab.online.pacing.paced import (
+    Paced,
+    admit,
+    draw,
+    enter,
+    kill,
+    make_room,
+    observe,
+    plan_next,
+    reorder,
+    wait,
+)
+from ratiolab.online.pacing.survival import learn
 from ratiolab.online.policy import Decide, Part, Policy, Positive, Setting, Share
+from ratiolab.online.rules import Containers, OnLists, Rule, asked
 from ratiolab.online.view import Information, View
 
 NEWS = 1.5
@@ -61,116 +73,194 @@ class LearnedCaps(Policy):
     information: ClassVar[Information] = Information.LOWER_BOUND
     semantics: ClassVar[tuple[Preemption, ...]] = ("restart", "recompute", "swap")
     randomized: ClassVar[bool] = True
+    many: ClassVar[int] = 5_000
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(self, setting, rng)
+        own = self.remember(OnLists(), setting)
+
+        def key(_: View, i: int) -> float:
+            draw(own.paced, rng, i, own=True)
+            return 0.0
+
+        return asked(learn_caps, own, key, lambda view, i: view.lower[i])
+
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
+        """Return the rule of learned caps."""
+
+        def remember(make: Containers) -> Learned:
+            own = self.remember(make, setting)
+            for i in known.order:
+                draw(own.paced, rng, i, own=True)
+            return own
+
+        return Rule(learn_caps, remember, length=known.lower)
+
+    def remember(self, make: Containers, setting: Setting) -> "Learned":
+        """Return the state of a run before its first round."""
+        memory, digits = setting.memory, self.kinds == "digits"
+        kinds = memory.bit_length() + 1 if digits else 1
+        paced = Paced.of(make, setting, self.pace, self.margin, kinds=kinds)
+        facts = digits, self.pilots, paced, Plans.of(kinds, memory, keeps=setting.keeps)
+        lists = make.scalars(1), make.heap(2), np.zeros(memory + 1, np.int64)
+        counts = [np.zeros(kinds, np.int64) for _ in range(7)]
+        news = np.zeros((3, kinds), np.int64)
+        columns = make.reals(), make.column(), make.heap(1), make.heap(1)
+        return Learned(*[*facts, *lists, *counts, news, *columns])
 
 
-@dataclass
-class _Kind:
-    """Known facts about the requests of a kind.
+class Learned(NamedTuple):
+    """State of the policy.
 
     Parameters
     ----------
-    prompts : prompts of arrived requests, ascending.
-    ended : volumes of ended requests, ascending.
-    lower : the least length that one may have.
-    known : ended, oldest age and arrivals when the plan was made.
+    digits : whether there is a kind for each number of binary digits, else one for all.
+    pilots : the number of pilots to begin with.
+    paced : the running and the waiting requests.
+    plans : lists of caps of all kinds.
+    v : the round in which all curves are brought up to date.
+    ended : kinds and volumes of requests that ended, ascending when they are asked for.
+    prompts : number of arrived requests with each prompt.
+    arrived, entered, ends : of each kind, how many requests have arrived, have a cap, have ended.
+    lower, touched : of each kind, the least length, and whether there is news in this round.
+    median, below : of each kind, a prompt, and the number of arrived requests with smaller ones.
+    known : ended requests, oldest age and arrivals when each plan was made, shape (3, kinds).
+    key : expected volume of the next run of each request for each completion; 0 for pilots.
+    length : its lower bound.
+    admit, evict : the last decision.
     """
 
-    prompts: list[int] = field(default_factory=list)
-    ended: list[int] = field(default_factory=list)
-    lower: int = 0
-    known: tuple[int, int, int] = (0, 0, 0)
-    plan: CapPlan | None = None
+    digits: bool
+    pilots: float
+    paced: Paced
+    plans: Plans
+    v: Any
+    ended: Any
+    prompts: Any
+    arrived: Any
+    entered: Any
+    ends: Any
+    lower: Any
+    touched: Any
+    median: Any
+    below: Any
+    known: Any
+    key: Any
+    length: Any
+    admit: Any
+    evict: Any
 
 
-class _Run(PacedRun):
-    def __init__(self, policy: LearnedCaps, setting: Setting, rng: Generator) -> None:
-        self._policy = policy
-        kinds = self.kind_of(setting.memory) + 1
-        super().__init__(setting, policy.pace, policy.margin, rng, kinds)
-        self._setting = setting
-        self._kinds: dict[int, _Kind] = {}
-        self._arrivals: dict[int, int] = {}
-        self._due = 0
+DUE = 0
+"""Place in `Learned.v`."""
 
-    def kind_of(self, prompt: int) -> int:
-        return prompt.bit_length() if self._policy.kinds == "digits" else 0
 
-    def next_learning(self) -> int:
-        return self._due
+def learn_caps(seen: Any, own: Learned) -> int:
+    """Decide which requests run to which caps; return when to be asked again."""
+    p = own.paced
+    enter(seen, own)
+    for i in seen.completed:
+        kind = p.kind[i]
+        own.ended.append((kind, volume(seen.prompt[i], p.bound[i])))
+        own.ends[kind] += 1
+        own.touched[kind] = 1
+    for i in seen.arrived:
+        p.kind[i] = _kind(own, seen.prompt[i])
+        _arrive(own, p.kind[i], seen.prompt[i], own.length[i])
+    _learn(seen, own)
+    for i in seen.arrived:
+        before = own.entered[p.kind[i]]
+        own.entered[p.kind[i]] += 1
+        p.cap[i], own.key[i] = seen.memory - seen.prompt[i], 0.0
+        if not p.draw[i] < 1 / (1 + before / own.pilots):
+            _next_cap(seen, own, i)
+        wait(own, i)
+    kill(seen, own)
+    for i in own.evict:
+        _next_cap(seen, own, i)
+        wait(own, i)
+    make_room(seen, own)
+    wake = admit(seen, own)
+    return plan_next(seen, own, wake, own.v[DUE])
 
-    def learned(self, view: View) -> None:
-        touched = {self.kind[i] for i in (*view.completed, *view.arrived)}
-        for i in view.completed:
-            insort(self._kinds[self.kind[i]].ended, volume(view.prompt[i], view.output[i]))
-        for i in view.arrived:
-            kind = self._kinds.setdefault(self.kind[i], _Kind())
-            insort(kind.prompts, view.prompt[i])
-            kind.lower = min(kind.lower or view.lower[i], view.lower[i])
-        if view.now >= self._due:
-            self._due = view.now + PATIENCE
-            touched = set(self._kinds)
-        renewed = [key for key in sorted(touched) if self._renew(view, key)]
-        if renewed:
-            self.queue.change(self._plan_anew)
 
-    def _renew(self, view: View, key: int) -> bool:
-        """Bring the curve of a kind up to date, and its plan if there is enough news."""
-        kind = self._kinds[key]
-        curve = self.observe(key, view.now)
-        curve.learn(kind.prompts[len(kind.prompts) // 2])
-        ended, seen, arrived = kind.known
-        know = (len(kind.ended), curve.seen, len(kind.prompts))
-        if know[0] <= NEWS * ended and know[1] <= NEWS * seen and know[2] <= NEWS * arrived:
-            return False
-        kind.known = know
-        memory, keeps = view.memory, self._setting.keeps
-        kind.plan = CapPlan(curve, kind.prompts, kind.ended, kind.lower, memory, keeps=keeps)
-        return True
+def _kind(own: Learned, prompt: int) -> int:
+    """Return the kind of requests with a prompt."""
+    digits = 0
+    while own.digits and prompt:
+        prompt >>= 1
+        digits += 1
+    return digits
 
-    def enter(self, view: View, i: int) -> None:
-        before = self._arrivals.get(self.kind[i], 0)
-        self._arrivals[self.kind[i]] = before + 1
-        if self.rng.random() < 1 / (1 + before / self._policy.pilots):
-            self.cap[i], self.key[i] = view.memory - view.prompt[i], 0.0
-        else:
-            self.reached(view, i)
 
-    def reached(self, view: View, i: int) -> None:
-        number, prompt, bound = self.kind[i], view.prompt[i], self.bound[i]
-        self.cap[i] = cap = self._plan(number).next_cap(prompt, bound)
-        self.key[i] = float(self._key(number, prompt, bound, self.kept[i], cap))
+def _arrive(own: Learned, kind: int, prompt: int, lower: int) -> None:
+    """Count a request that arrives."""
+    if not own.arrived[kind]:
+        own.median[kind], own.lower[kind] = prompt, lower
+    own.arrived[kind] += 1
+    own.prompts[prompt] += 1
+    own.below[kind] += prompt < own.median[kind]
+    own.lower[kind] = min(own.lower[kind], lower)
+    own.touched[kind] = 1
 
-    def _plan_anew(self, keys: Any, facts: Any) -> tuple[Any, Any]:
-        """Return keys and caps after plans have been made; a `pacing.waiting.Replan`."""
-        _, kinds, *known, caps = facts
-        for kind in self._kinds:
-            those = (kinds == kind) & (keys > 0)  # pilots stay what they are
-            if those.any():
-                prompt, bound, kept = (column[those] for column in known)
-                caps[those] = self._caps(kind, prompt, bound)
-                keys[those] = self._key(kind, prompt, bound, kept, caps[those])
-        return keys, caps
 
-    def _plan(self, number: int) -> CapPlan:
-        plan = self._kinds[number].plan
-        assert plan is not None  # made when the first of the kind arrived
-        return plan
+def _learn(seen: Any, own: Learned) -> None:
+    """Bring the curves of kinds with news up to date, and plans if there is enough of it."""
+    if seen.now >= own.v[DUE]:
+        own.v[DUE] = seen.now + PATIENCE
+        for kind in range(len(own.arrived)):
+            own.touched[kind] = own.arrived[kind] > 0
+    renewed = False
+    for kind in range(len(own.arrived)):
+        if own.touched[kind]:
+            own.touched[kind] = 0
+            renewed = _renew(seen, own, kind) or renewed
+    waiting = [int(request) for key, _, request in own.paced.queue if key > 0]
+    if renewed and len(waiting):  # pilots stay what they are
+        _price(seen, own, waiting)
+        reorder(own)
 
-    def _caps(self, number: int, prompt: Any, bound: Any) -> Any:
-        """Return the caps of requests of a kind."""
-        plan, digits = self._plan(number), self._setting.memory + 1
-        codes, which = np.unique(prompt * digits + bound, return_inverse=True)
-        return np.array([plan.next_cap(*divmod(code, digits)) for code in codes.tolist()])[which]
 
-    def _key(self, number: int, prompt: Any, bound: Any, kept: Any, cap: Any) -> Any:
-        """Return the expected volume of a run to a cap for each completion expected of it."""
-        curve = self.curves[number]
-        work = curve.expected_volume(prompt, bound, cap) - volume(prompt, kept)
-        log = curve.reach(cap)
-        share = np.exp(log[cap] - log[bound])
-        ends = np.where(cap == self._setting.memory - prompt, 1.0, 1 - share)
-        # half as many digits: keys that are equal but for rounding are equal
-        return (work / np.maximum(ends, 1e-9)).astype(np.float32)
+def _renew(seen: Any, own: Learned, kind: int) -> bool:
+    """Bring the curve of a kind up to date, and its plan if there is enough news."""
+    p, half = own.paced, own.arrived[kind] // 2
+    while own.below[kind] > half:
+        own.median[kind] -= 1
+        own.below[kind] -= own.prompts[own.median[kind]]
+    while own.below[kind] + own.prompts[own.median[kind]] <= half:
+        own.below[kind] += own.prompts[own.median[kind]]
+        own.median[kind] += 1
+    observe(p, kind, seen.now)
+    learn(p.curves, kind, own.median[kind])
+    known, news = own.known, False
+    counts = own.ends[kind], p.curves.seen[kind], own.arrived[kind]
+    for fact in range(3):
+        news = news or counts[fact] > NEWS * known[fact, kind]
+    if news:
+        for fact in range(3):
+            known[fact, kind] = counts[fact]
+        volumes = sorted([volume for of, volume in own.ended if of == kind])
+        ended = np.empty(len(volumes), np.int64)
+        for k in range(len(volumes)):
+            ended[k] = volumes[k]
+        least = (1 << kind) // 2 if own.digits else 0
+        prompts = few(own.prompts, least, own.arrived[kind])
+        plan(own.plans, p.curves, kind, prompts, spread(ended, NODES), own.lower[kind])
+    return news
+
+
+def _next_cap(seen: Any, own: Learned, i: int) -> None:
+    """Give a request the next cap of its plan, and its place in the queue."""
+    _price(seen, own, [i])
+
+
+def _price(seen: Any, own: Learned, requests: Any) -> None:
+    """Give requests the next caps of their plans, and their places in the queue."""
+    p = own.paced
+    facts, keys = np.empty((5, len(requests)), np.int64), np.empty(len(requests))
+    for place in range(len(requests)):
+        i = requests[place]
+        facts[0, place], facts[1, place] = p.kind[i], seen.prompt[i]
+        facts[2, place], facts[3, place] = p.bound[i], p.kept[i]
+    price(own.plans, p.curves, facts, keys)
+    for place in range(len(requests)):
+        p.cap[requests[place]], own.key[requests[place]] = facts[4, place], keys[place]

@@ -82,7 +82,7 @@ class MLFQ(Policy):
 
         return decide
 
-    def rule(self, setting: Setting, known: Any) -> Rule | None:
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return the rule of the queues."""
         return Rule(serve_queues, self.remember, [*map(self._rounds, known.prompt)])
 

@@ -249,7 +249,7 @@ class PrefixPolicy(Policy):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return prefix_run(setting, self.ranks(setting))
 
-    def rule(self, setting: Setting, known: Any) -> Rule | None:
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return the rule of the order."""
         order, requests = self.ranks(setting), range(len(known))
         place = None

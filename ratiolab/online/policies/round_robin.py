@@ -64,7 +64,7 @@ class RoundRobin(Policy):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return asked(take_turns, self.remember(OnLists()), self._key)
 
-    def rule(self, setting: Setting, known: Any) -> Rule | None:
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return the rule of round robin."""
         key = known.predicted if self.shortest else [0] * len(known)
         return Rule(take_turns, self.remember, key)

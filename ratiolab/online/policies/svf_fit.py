@@ -46,7 +46,7 @@ class SVFFit(SVF):
         size, length = self._order(setting)
         return asked(shortest_fitting, self._remember(setting.memory, OnLists()), size, length)
 
-    def rule(self, setting: Setting, known: Any) -> Rule | None:
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return the rule of the order, unless sizes leave 64 bits."""
         size, length = self._order(setting)
         requests = range(len(known))

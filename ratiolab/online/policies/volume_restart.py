@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass
 from math import log
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, volume
-from ratiolab.online.pacing.paced import PacedRun
+from ratiolab.online.pacing.paced import Paced, admit, draw, enter, kill, make_room, plan_next, wait
 from ratiolab.online.pacing.survival import longest_within
 from ratiolab.online.policy import Decide, Growth, Part, Policy, Setting, Share
-from ratiolab.online.view import Information, View
+from ratiolab.online.rules import Containers, OnLists, Rule, asked
+from ratiolab.online.view import NEVER, Information, View
 
 Offset: TypeAlias = Literal["request", "run", "none"]
 
@@ -54,38 +55,94 @@ class VolumeRestart(Policy):
     information: ClassVar[Information] = Information.LOWER_BOUND
     semantics: ClassVar[tuple[Preemption, ...]] = ("restart", "recompute", "swap")
     randomized: ClassVar[bool] = True
+    many: ClassVar[int] = 20_000
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(self, setting, rng)
+        own, draws = self.remember(OnLists(), setting, rng), self.offset == "request"
+
+        def key(_: View, i: int) -> float:
+            draw(own.paced, rng, i, own=draws)
+            return 0.0
+
+        return asked(restart, own, key, lambda view, i: view.lower[i])
+
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
+        """Return the rule of caps geometric in volume."""
+
+        def remember(make: Containers) -> Restarts:
+            own = self.remember(make, setting, rng)
+            for i in known.order:
+                draw(own.paced, rng, i, own=self.offset == "request")
+            return own
+
+        return Rule(restart, remember, length=known.lower)
+
+    def remember(self, make: Containers, setting: Setting, rng: Generator) -> "Restarts":
+        """Return the state of a run before its first round."""
+        common = float(rng.random()) if self.offset == "run" else 0.0
+        paced = Paced.of(make, setting, self.pace, self.margin, moving=True)
+        columns = make.reals(), make.column(), make.heap(1), make.heap(1)
+        return Restarts(self.base, self.offset == "request", common, paced, *columns)
 
 
-class _Run(PacedRun):
-    moving: ClassVar[bool] = True
+class Restarts(NamedTuple):
+    """State of the policy.
 
-    def __init__(self, policy: VolumeRestart, setting: Setting, rng: Generator) -> None:
-        super().__init__(setting, policy.pace, policy.margin, rng)
-        self._policy = policy
-        self._common = float(rng.random()) if policy.offset == "run" else 0.0
+    Parameters
+    ----------
+    base : growth of the caps, in volume.
+    each : whether each request has an offset of its own.
+    common : else the offset of all.
+    paced : the running and the waiting requests.
+    key : cap of each request, in volume.
+    length : its lower bound.
+    admit, evict : the last decision.
+    """
 
-    def learned(self, view: View) -> None:
-        pass  # nothing is asked of the curve before starts are weighed
+    base: float
+    each: bool
+    common: float
+    paced: Paced
+    key: Any
+    length: Any
+    admit: Any
+    evict: Any
 
-    def enter(self, view: View, i: int) -> None:
-        draw = float(self.rng.random()) if self._policy.offset == "request" else self._common
-        lower = view.lower[i]
-        self.key[i] = volume(view.prompt[i], lower) * self._policy.base**draw
-        self.cap[i] = max(lower, self._tokens(view, i))
 
-    def reached(self, view: View, i: int) -> None:
-        base, bound = self._policy.base, self.bound[i]
-        needed = volume(view.prompt[i], bound + 1)
-        while self.cap[i] <= bound:
-            # of a base near 1 all steps at once, but for the last
-            steps = int(log(max(1.0, needed / self.key[i])) / log(base)) - 1
-            self.key[i] *= base ** max(1, steps)
-            self.cap[i] = self._tokens(view, i)
+def restart(seen: Any, own: Restarts) -> int:
+    """Decide which requests run to which caps; return when to be asked again."""
+    p = own.paced
+    enter(seen, own)
+    for i in seen.arrived:
+        p.kind[i] = 0
+        least = volume(seen.prompt[i], own.length[i])
+        own.key[i] = least * own.base ** (p.draw[i] if own.each else own.common)
+        p.cap[i] = max(own.length[i], _tokens(seen, own, i))
+        wait(own, i)
+    kill(seen, own)
+    for i in own.evict:
+        _next_cap(seen, own, i)
+        wait(own, i)
+    make_room(seen, own)
+    wake = admit(seen, own)
+    return plan_next(seen, own, wake, NEVER)
 
-    def _tokens(self, view: View, i: int) -> int:
-        # nothing longer than what fits beside the prompt can complete at all
-        most = view.memory - view.prompt[i]
-        return min(longest_within(view.prompt[i], min(self.key[i], 4e18)), most)
+
+def _next_cap(seen: Any, own: Restarts, i: int) -> None:
+    """Give a request that was killed its next cap."""
+    p = own.paced
+    needed = volume(seen.prompt[i], p.bound[i] + 1)
+    while p.cap[i] <= p.bound[i]:
+        # of a base near 1 all steps at once, but for the last
+        steps = int(log(max(1.0, needed / own.key[i])) / log(own.base)) - 1
+        own.key[i] *= own.base ** max(1, steps)
+        p.cap[i] = _tokens(seen, own, i)
+
+
+def _tokens(seen: Any, own: Restarts, i: int) -> int:
+    """Return the tokens of a run whose volume is the key of a request."""
+    # nothing longer than what fits beside the prompt can complete at all
+    most: int = seen.memory - seen.prompt[i]
+    if own.key[i] >= volume(seen.prompt[i], most):
+        return most
+    return longest_within(seen.prompt[i], int(own.key[i]))
