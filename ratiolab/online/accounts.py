@@ -72,8 +72,8 @@ def boundaries(s: Account) -> NDArray[np.float64]:
     table = np.array(s.stretches, dtype=np.float64).reshape(-1, 5)
     table[:, 1:] /= PICOSECONDS
     rounds = np.arange(s.v[account.NOW] + 1)
-    place = np.searchsorted(table[:, 0], rounds, side="right") - 1
-    began, time, first, second, growth = table[place].T
+    lengths = np.diff(table[:, 0], append=len(rounds)).astype(np.int64)
+    began, time, first, second, growth = (np.repeat(column, lengths) for column in table.T)
     m = rounds - began - 1
     passed = first + m * second + growth * (m * (m - 1) / 2)
     times: NDArray[np.float64] = time + np.where(m < 0, 0.0, passed)
