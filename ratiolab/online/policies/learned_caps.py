@@ -58,7 +58,7 @@ class LearnedCaps(Policy):
     kinds : ``digits`` groups requests by the number of binary digits of their prompts; ``one``
         puts all requests in one kind.
     pilots : the k-th arrival of a kind, k = 0, 1, ..., is a pilot with probability
-        1 / (1 + k / pilots).
+        pilots / (pilots + k).
     pace : part of the expected volume by which a start delays the next, in (0, 1].
     margin : share of memory that expectations leave free, in [0, 1).
     """
@@ -171,7 +171,7 @@ def learn_caps(seen: Any, own: Learned) -> int:
         before = own.entered[p.kind[i]]
         own.entered[p.kind[i]] += 1
         p.cap[i], own.key[i] = seen.memory - seen.prompt[i], 0.0
-        if not p.draw[i] < 1 / (1 + before / own.pilots):
+        if not p.draw[i] < own.pilots / (own.pilots + before):
             _next_cap(seen, own, i)
         wait(own, i)
     kill(seen, own)
