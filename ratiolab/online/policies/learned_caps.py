@@ -214,9 +214,9 @@ def _learn(seen: Any, own: Learned) -> None:
         if own.touched[kind]:
             own.touched[kind] = 0
             renewed = _renew(seen, own, kind) or renewed
-    waiting = [int(request) for key, _, request in own.paced.queue if key > 0]
-    if renewed and len(waiting):  # pilots stay what they are
-        _price(seen, own, waiting)
+    if renewed:
+        waiting = [int(request) for key, _, request in own.paced.queue if key > 0]
+        _price(seen, own, waiting)  # pilots stay what they are
         reorder(own)
 
 
