@@ -225,7 +225,7 @@ def marked(command: str) -> Any:
     return pytest.param(command, marks=pytest.mark.long if long else ())
 
 
-@pytest.mark.parametrize("command", map(marked, COMMANDS))
+@pytest.mark.parametrize("command", list(map(marked, COMMANDS)))
 def test_the_command_works(command, files, monkeypatch, request):
     arguments, output = arguments_of(command)
     words = " ".join(arguments)

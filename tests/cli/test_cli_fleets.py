@@ -123,6 +123,7 @@ def log(tmp_path):
 def test_evaluate_says_what_dispatch_at_once_costs(capsys, log, tmp_path):
     clock = "--clock", "llama2-70b-2xa100", "--memory", 120
     routers = "--replicas", 3, "--router", "jsq,least-kv,central", "--runs", 2
+    routers += "--policies", "fcfs,svf"
     report = tmp_path / "report.html"
     found = run_json(capsys, "evaluate", log, *clock, *routers, "--json", "--report", report)
     assert found["replicas"] == 3

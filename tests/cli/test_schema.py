@@ -59,10 +59,10 @@ def shipped(name: str) -> Iterator[Path]:
 
 
 ONE_IN = {
-    "certificate": 40,
-    "game": 40,
-    "instance": 5,
-    "schedule": 10,
+    "certificate": 80,
+    "game": 80,
+    "instance": 10,
+    "schedule": 20,
 }  # jsonschema takes a third of a second for each
 
 

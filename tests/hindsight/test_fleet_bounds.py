@@ -206,11 +206,11 @@ def test_growth_rows_hold_for_schedules_and_need_the_credit_of_the_largest():
     """The control: with the credit of the smallest memory some schedules exceed them."""
     rows = [
         held_growth_rows(tiny_fleet_optimum(fleet), Fraction(min(fleet.memories)))
-        for fleet in unequal_fleets(120, seed=5)
+        for fleet in unequal_fleets(60, seed=5)
     ]
     tight, refuted = map(sum, zip(*rows, strict=True))
-    assert refuted > 5
-    assert tight > 5
+    assert refuted > 2
+    assert tight > 2
 
 
 def test_other_objectives_are_refused_with_what_to_do_instead():

@@ -136,8 +136,8 @@ def changed_copies(
         (cuts, 2, 150),
         (cells, 4, 150),
         (paths, 3, 150),
-        (seconds, 7, 500),
-        (growing, 7, 500),
+        (seconds, 7, 250),
+        (growing, 7, 250),
         *(
             pytest.param(make, seed, 5000, marks=pytest.mark.slow)
             for make in (growth, cuts, cells, paths, seconds, growing)

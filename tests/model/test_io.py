@@ -73,7 +73,7 @@ INSTANCES = st.integers(1, 5).flatmap(
     )
 )
 FEW = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -222,7 +222,7 @@ FILES = [
 
 
 @pytest.mark.parametrize(("contents", "name"), FILES, ids=["bytes", "json", "table"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_any_file_gives_an_instance_or_a_format_error(contents, name, data):
     with tempfile.TemporaryDirectory() as folder:

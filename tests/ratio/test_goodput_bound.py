@@ -106,7 +106,7 @@ def drawn(seed: int) -> tuple[Instance, float, float]:
 @pytest.mark.parametrize("clock", CLOCKS, ids=["rounds", "slow decoding", "slow prefill"])
 def test_no_way_to_batch_tiny_instances_serves_more_in_time(clock, preemption):
     tight = below_reachable = 0
-    for seed in range(25):
+    for seed in range(15):
         instance, ttft, latency = drawn(seed)
         slo = Slo(ttft=ttft, latency=latency)
         reachable = slo.met(isolated_service(instance, clock, preemption))
@@ -116,7 +116,7 @@ def test_no_way_to_batch_tiny_instances_serves_more_in_time(clock, preemption):
         assert best <= bound <= reachable.sum(), (seed, best, bound)
         tight += best == bound
         below_reachable += bound < reachable.sum()
-    assert tight >= 12
+    assert tight >= 8
     assert below_reachable >= 1
 
 
@@ -134,7 +134,7 @@ def test_any_prices_prove_a_bound():
 
 def test_two_replicas_do_twice_the_work_and_no_split_serves_more():
     clock, below = CLOCKS[0], 0
-    for seed in range(30):
+    for seed in range(20):
         instance, ttft, latency = drawn(seed)
         slo, fleet = Slo(ttft=ttft, latency=latency), Fleet(instance, 2)
         proof = goodput_proof(slo, fleet, clock, "restart")

@@ -221,7 +221,7 @@ def test_two_writers_at_once_lose_no_record(store, monkeypatch):
     def meanwhile(*arguments: Any) -> None:
         monkeypatch.setattr(storing, "write_certificate", genuine)
         other.start()
-        other.join(1)  # without a lock the other is done by now
+        other.join(0.4)  # without a lock the other is done by now
         genuine(*arguments)
 
     monkeypatch.setattr(storing, "write_certificate", meanwhile)

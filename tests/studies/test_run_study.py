@@ -20,7 +20,7 @@ tasks = ["simulate", "bound"]
 seeds = 3
 [[workload]]
 kind = "chen-rough"
-n = [10, 60]
+n = [10, 30]
 memory = 2000
 [[policy]]
 key = "a-min"

@@ -199,7 +199,7 @@ def test_laws_are_fitted_to_draws_of_the_laws_that_an_instance_states():
     assert errors[2] == pytest.approx(errors[1], rel=0.2)
 
 
-N, SEED, SIGMAS = 20_000, 11, 5
+N, SEED, SIGMAS = 6_000, 11, 5
 NOISES = [
     "noisy:0.5",
     "gaussian:25",
