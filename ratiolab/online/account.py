@@ -27,13 +27,13 @@ in which chunks are to be handed out anew."""
 (FIXED, PREFILL, DECODE, KV, SWAPPED) = range(18, 23)
 """Picoseconds of the clock."""
 
-(MOVES, STAYS) = range(23, 25)
-"""Whether caches of evicted requests go to the host, or stay."""
+(MOVES, STAYS, STOP) = range(23, 26)
+"""Whether caches of evicted requests go to the host, or stay; whether a compiled run is to end."""
 
 EVICTED = {"keeps_tokens": KEEPS, "moves": MOVES, "stays": STAYS}
 """Places of the fields of `ratiolab.model.eviction.Eviction` that the account asks."""
 
-SCALARS = 25
+SCALARS = 26
 
 FUTURE, WAITS, RUNS, DONE = range(4)
 """States of a request."""

@@ -5,6 +5,7 @@ the result is kept beside the source.
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,7 @@ from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.streams import stream
 from ratiolab.online import account
-from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, TIME, WAITING, Account
+from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, STOP, TIME, WAITING, Account
 from ratiolab.online.accounts import Ended, opened
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.observations import Known, setting_of
@@ -160,7 +161,7 @@ def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[...
             now = s.v[NOW]
             if len(s.completed):
                 last = now
-            if s.v[LEFT] == 0 or now - last > patience:
+            if s.v[LEFT] == 0 or s.v[STOP] or now - last > patience:
                 outcome = STALLED if s.v[LEFT] else COMPLETE
                 break
             for i in s.arrived:
@@ -211,11 +212,20 @@ def _table(rows: Any) -> IntArray:
 
 
 def _compiled(decide: Callable[[Any, Any], int], state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what the compiled loop of a rule returns, after compiling it for the first run."""
+    """Return what the compiled loop of a rule returns, after compiling it for the first run.
+
+    It runs in a thread, so that Ctrl-C is heard meanwhile.
+    """
     from numba import typeof
 
-    loop = _loop(decide)
-    return loop.compile(tuple(map(typeof, state)))(*state)  # type: ignore[no-any-return]
+    compiled = _loop(decide).compile(tuple(map(typeof, state)))
+    with ThreadPoolExecutor(1) as thread:
+        run = thread.submit(compiled, *state)
+        try:
+            return run.result()  # type: ignore[no-any-return]
+        except KeyboardInterrupt:
+            state[0].v[STOP] = 1
+            raise
 
 
 @cache
@@ -245,4 +255,4 @@ def _loop(decide: Callable[[Any, Any], int]) -> Any:
             elif isinstance(function, FunctionType):
                 jittable(function)
     jittable(_table)
-    return njit(cache=True)(_serving(decide, source))
+    return njit(cache=True, nogil=True)(_serving(decide, source))

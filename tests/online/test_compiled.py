@@ -1,5 +1,8 @@
 """The loop that is compiled for long runs makes the runs that policies make when they are asked."""
 
+import os
+import signal
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +11,7 @@ import pytest
 from ratiolab.model import Instance
 from ratiolab.model.streams import stream
 from ratiolab.online import Decision, InformationError, View, compiled, make, simulate
+from ratiolab.online.account import LEFT
 from ratiolab.online.accounts import boundaries, opened, schedule_of
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.compiled import COMPLETE, serve_compiled
@@ -174,3 +178,28 @@ def test_a_compiled_run_stalls_when_its_patience_ends():
     asked = simulate(instance, make("fcfs"), patience=2)
     assert (ended.outcome, ended.decisions) == (asked.outcome, asked.decisions)
     assert asked.outcome == "stalled"
+
+
+@pytest.mark.long
+def test_ctrl_c_is_heard_during_a_compiled_run(ctrl_c, monkeypatch):
+    n, policy, accounts = 1_000_000, make("fcfs"), []
+
+    def kept(*arguments):
+        accounts.append(opened(*arguments))
+        return accounts[-1]
+
+    monkeypatch.setattr(compiled, "opened", kept)
+    serve_compiled(drawn(0), policy, 0, "restart", None, 10**6)  # compiled by now
+    columns = np.arange(n) // 10, np.ones(n, np.int64), 1 + np.arange(n) % 40
+    instance = Instance("long", 300, *columns)
+    alarm = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    real = compiled._compiled
+
+    def begun(*arguments):
+        alarm.start()
+        return real(*arguments)
+
+    monkeypatch.setattr(compiled, "_compiled", begun)
+    with pytest.raises(KeyboardInterrupt):
+        serve_compiled(instance, policy, 0, "restart", None, 10**9)
+    assert 0 < accounts[-1].v[LEFT] < n

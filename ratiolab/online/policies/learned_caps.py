@@ -118,7 +118,7 @@ class Learned(NamedTuple):
     paced : the running and the waiting requests.
     plans : lists of caps of all kinds.
     v : the round in which all curves are brought up to date.
-    ended : kinds and volumes of requests that ended, ascending when they are asked for.
+    ended : kinds and volumes of requests that ended.
     prompts : number of arrived requests with each prompt.
     arrived, entered, ends : of each kind, how many requests have arrived, have a cap, have ended.
     lower, touched : of each kind, the least length, and whether there is news in this round.
