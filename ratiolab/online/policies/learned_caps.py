@@ -73,7 +73,7 @@ class LearnedCaps(Policy):
     information: ClassVar[Information] = Information.LOWER_BOUND
     semantics: ClassVar[tuple[Preemption, ...]] = ("restart", "recompute", "swap")
     randomized: ClassVar[bool] = True
-    many: ClassVar[int] = 5_000
+    many: ClassVar[int] = 10_000
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         own = self.remember(OnLists(), setting)
