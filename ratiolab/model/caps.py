@@ -1,7 +1,7 @@
 """The best list of caps for requests that run to a cap, are killed, and run again: a shortest path.
 
-Policies that learn a distribution use this list, and so does the fluid theory. The module
-therefore stands below both.
+The fluid theory uses this list. Policies that learn a distribution find the same list in loops, as
+their code is also compiled (`ratiolab.online.pacing.cap_plan`).
 """
 
 from typing import Any

@@ -94,9 +94,8 @@ def test_the_time_limit_begins_when_all_is_compiled(
     wall = time.perf_counter() - began
     assert shown[0].stage == "compiling, once after installation"
     assert [stage.name for stage in result.stages[:2]] == ["bounds", "orders"]
-    assert (
-        wall - result.seconds >= 0.5
-    )  # whatever else is compiled here, and on a busy machine, too
+    # whatever else is compiled here, and on a busy machine, too
+    assert wall - result.seconds >= 0.5
 
 
 @pytest.mark.parametrize(("limit", "kind"), [(None, "exact"), (0.2, "few")])

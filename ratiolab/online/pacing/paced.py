@@ -12,6 +12,7 @@ has come; while the next round has no room, which only an end or a kill can chan
 curves stay as they are, rounds for which it is seen ahead that memory further on has none.
 """
 
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from math import floor
 from typing import Any, NamedTuple
@@ -22,9 +23,9 @@ from numpy.random import Generator
 from ratiolab.model.footprint import held, volume
 from ratiolab.online.often import Often
 from ratiolab.online.pacing.survival import Curves, expected_volume, learn, outlives, saw
-from ratiolab.online.policy import Setting
-from ratiolab.online.rules import Containers
-from ratiolab.online.view import NEVER
+from ratiolab.online.policy import Decide, Setting
+from ratiolab.online.rules import Containers, Rule, asked
+from ratiolab.online.view import NEVER, View
 
 FORESIGHT = 32
 """Rounds that are looked at together for the first in which the next request may fit."""
@@ -252,12 +253,9 @@ def admit(seen: Any, own: Any) -> int:
 def remember(p: Paced, i: int, prompt: int, now: int) -> None:
     """Write a request behind the running ones in the table."""
     table, place = p.table, p.v[RUN]
-    table[FIRST, place], table[PROMPT, place], table[BOUND, place] = (
-        now - p.kept[i],
-        prompt,
-        p.bound[i],
-    )
-    table[CAP, place], table[KIND, place], table[REQUEST, place] = p.cap[i], p.kind[i], i
+    table[FIRST, place], table[PROMPT, place] = now - p.kept[i], prompt
+    table[BOUND, place], table[CAP, place] = p.bound[i], p.cap[i]
+    table[KIND, place], table[REQUEST, place] = p.kind[i], i
 
 
 def begin(p: Paced, i: int, prompt: int, now: int) -> None:
@@ -370,7 +368,43 @@ def plan_next(seen: Any, own: Any, wake: int, learning: int) -> int:
     return wake
 
 
-def draw(p: Paced, rng: Generator, i: int, *, own: bool) -> None:
+def paced_run(decide: Any, own: Any, rng: Generator, *, draws: bool) -> Decide:
+    """Return a run of a policy in Python; `paced_rule` has the parameters.
+
+    Parameters
+    ----------
+    own : state of the policy, on lists.
+    """
+
+    def key(_: View, i: int) -> float:
+        _draw(own.paced, rng, i, own=draws)
+        return 0.0  # the policy says which
+
+    return asked(decide, own, key, lambda view, i: view.lower[i])
+
+
+def paced_rule(
+    decide: Any, remember: Callable[[Containers], Any], known: Any, rng: Generator, *, draws: bool
+) -> Rule:
+    """Return a rule that decides as `paced_run` does.
+
+    Parameters
+    ----------
+    decide, remember : of the policy, as in `ratiolab.online.rules.Rule`.
+    known : columns of all requests.
+    draws : whether the policy draws a random number of its own for each request.
+    """
+
+    def remembered(make: Containers) -> Any:
+        own = remember(make)
+        for i in known.order:
+            _draw(own.paced, rng, i, own=draws)
+        return own
+
+    return Rule(decide, remembered, length=known.lower)
+
+
+def _draw(p: Paced, rng: Generator, i: int, *, own: bool) -> None:
     """Draw the random numbers of a request that arrives: one of its policy's own, and for ties."""
     if own:
         p.draw[i] = float(rng.random())

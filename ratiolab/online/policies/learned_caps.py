@@ -1,6 +1,7 @@
 """Kill and restart with the best caps for a distribution of lengths that the policy learns."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,19 +12,20 @@ from ratiolab.online.pacing.cap_plan import NODES, Plans, few, plan, price, spre
 from ratiolab.online.pacing.paced import (
     Paced,
     admit,
-    draw,
     enter,
     kill,
     make_room,
     observe,
+    paced_rule,
+    paced_run,
     plan_next,
     reorder,
     wait,
 )
 from ratiolab.online.pacing.survival import learn
 from ratiolab.online.policy import Decide, Part, Policy, Positive, Setting, Share
-from ratiolab.online.rules import Containers, OnLists, Rule, asked
-from ratiolab.online.view import Information, View
+from ratiolab.online.rules import Containers, OnLists, Rule
+from ratiolab.online.view import Information
 
 NEWS = 1.5
 """A plan is made again when the ended requests, the oldest age or the arrivals have grown by this
@@ -76,24 +78,12 @@ class LearnedCaps(Policy):
     many: ClassVar[int] = 10_000
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        own = self.remember(OnLists(), setting)
-
-        def key(_: View, i: int) -> float:
-            draw(own.paced, rng, i, own=True)
-            return 0.0
-
-        return asked(learn_caps, own, key, lambda view, i: view.lower[i])
+        return paced_run(learn_caps, self.remember(OnLists(), setting), rng, draws=True)
 
     def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return the rule of learned caps."""
-
-        def remember(make: Containers) -> Learned:
-            own = self.remember(make, setting)
-            for i in known.order:
-                draw(own.paced, rng, i, own=True)
-            return own
-
-        return Rule(learn_caps, remember, length=known.lower)
+        remember = partial(self.remember, setting=setting)
+        return paced_rule(learn_caps, remember, known, rng, draws=True)
 
     def remember(self, make: Containers, setting: Setting) -> "Learned":
         """Return the state of a run before its first round."""

@@ -1,17 +1,28 @@
 """Kill and restart with caps geometric in volume, an offset for each request, and learned pace."""
 
 from dataclasses import dataclass
+from functools import partial
 from math import log
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from numpy.random import Generator
 
 from ratiolab.model import Preemption, volume
-from ratiolab.online.pacing.paced import Paced, admit, draw, enter, kill, make_room, plan_next, wait
+from ratiolab.online.pacing.paced import (
+    Paced,
+    admit,
+    enter,
+    kill,
+    make_room,
+    paced_rule,
+    paced_run,
+    plan_next,
+    wait,
+)
 from ratiolab.online.pacing.survival import longest_within
 from ratiolab.online.policy import Decide, Growth, Part, Policy, Setting, Share
-from ratiolab.online.rules import Containers, OnLists, Rule, asked
-from ratiolab.online.view import NEVER, Information, View
+from ratiolab.online.rules import Containers, OnLists, Rule
+from ratiolab.online.view import NEVER, Information
 
 Offset: TypeAlias = Literal["request", "run", "none"]
 
@@ -58,24 +69,13 @@ class VolumeRestart(Policy):
     many: ClassVar[int] = 20_000
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        own, draws = self.remember(OnLists(), setting, rng), self.offset == "request"
-
-        def key(_: View, i: int) -> float:
-            draw(own.paced, rng, i, own=draws)
-            return 0.0
-
-        return asked(restart, own, key, lambda view, i: view.lower[i])
+        own = self.remember(OnLists(), setting, rng)
+        return paced_run(restart, own, rng, draws=self.offset == "request")
 
     def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
         """Return the rule of caps geometric in volume."""
-
-        def remember(make: Containers) -> Restarts:
-            own = self.remember(make, setting, rng)
-            for i in known.order:
-                draw(own.paced, rng, i, own=self.offset == "request")
-            return own
-
-        return Rule(restart, remember, length=known.lower)
+        remember = partial(self.remember, setting=setting, rng=rng)
+        return paced_rule(restart, remember, known, rng, draws=self.offset == "request")
 
     def remember(self, make: Containers, setting: Setting, rng: Generator) -> "Restarts":
         """Return the state of a run before its first round."""
