@@ -1,7 +1,8 @@
 """An instance and a claim go down through the layers: no function calls one that stands above it.
 
 Functions that are handed in are called back where they were given: what shows progress, keeps a
-finding, or runs on an executor. They are the only steps up.
+finding, or runs on an executor. They are the only steps up. Whoever calls a function that may be
+compiled calls it through `ratiolab.machine_code`, which does not count.
 """
 
 import sys
@@ -48,6 +49,12 @@ def ranks(module: str, other: str) -> tuple[int, int] | None:
     return (RANKS[places[0]], RANKS[places[1]]) if RANKS.keys() >= set(places) else None
 
 
+def counts(frame: FrameType) -> bool:
+    """Return whether a frame is one of this package that calls others for itself."""
+    module = frame.f_globals.get("__name__", "")
+    return module.startswith("ratiolab.") and module != "ratiolab.machine_code"
+
+
 def steps_up(way: Callable[[], object]) -> tuple[int, set[str]]:
     """Return how many calls between layers there were, and those that went up."""
     down, up = 0, set()
@@ -57,7 +64,7 @@ def steps_up(way: Callable[[], object]) -> tuple[int, set[str]]:
         back, callee = frame.f_back, frame.f_globals.get("__name__", "")
         if event != "call" or not callee.startswith("ratiolab.") or "<" in frame.f_code.co_qualname:
             return
-        while back is not None and not back.f_globals.get("__name__", "").startswith("ratiolab."):
+        while back is not None and not counts(back):
             back = back.f_back
         if back is None or frame.f_code.co_name in HANDED_IN:
             return

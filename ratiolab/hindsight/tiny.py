@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ratiolab.machine_code import careful
 from ratiolab.model import Instance, IntArray, Schedule, held
 
-compiled: Any = njit(cache=True, nogil=True)
-_held: Any = compiled(held)
+_held: Any = careful(held)
 
 STATES = 200_000
 """States kept at most: about a second, and tens of megabytes."""
@@ -101,7 +100,7 @@ def one_at_a_time(instance: Instance) -> int:
     return total
 
 
-@compiled
+@careful
 def least_rest(memory, now, kinds, by_volume, by_output, left, usage):  # type: ignore[no-untyped-def]
     """Return a lower bound of the latencies of all requests that have not started by round now.
 
@@ -145,7 +144,7 @@ def least_rest(memory, now, kinds, by_volume, by_output, left, usage):  # type: 
     return max(alone, waited + max(total, mean))
 
 
-@compiled
+@careful
 def _hash(state, mask):  # type: ignore[no-untyped-def]
     value = np.uint64(14695981039346656037)
     for x in state:
@@ -154,7 +153,7 @@ def _hash(state, mask):  # type: ignore[no-untyped-def]
     return np.int64(value & np.uint64(mask))
 
 
-@compiled
+@careful
 def search(memory, kinds, count, by_volume, by_output, limit, most):  # type: ignore[no-untyped-def]
     """Return the least total latency up to a limit, states kept, and starts of each kind.
 

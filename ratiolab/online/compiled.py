@@ -7,14 +7,11 @@ the result is kept beside the source.
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib import import_module
-from pathlib import Path
-from types import FunctionType
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
+from ratiolab.machine_code import careful
 from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.streams import stream
@@ -23,7 +20,6 @@ from ratiolab.online.account import LEFT, MEMORY, NOW, RUNNING, STOP, TIME, WAIT
 from ratiolab.online.accounts import Ended, opened
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.observations import Known, setting_of
-from ratiolab.online.often import Often, jittable, told
 from ratiolab.online.policy import Policy
 from ratiolab.online.rules import Seen
 from ratiolab.online.view import NEVER
@@ -134,15 +130,11 @@ def _fits(instance: Instance, clock: BatchTime, budget: int) -> bool:
     return max(clock.arrivals(instance)) <= LATEST and step <= LATEST
 
 
-def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[..., tuple[Any, ...]]:
+def _serving(decide: Callable[[Any, Any], int]) -> Callable[..., tuple[Any, ...]]:
     """Return the loop that serves all requests by a rule.
 
     The loop returns the outcome, the number of decisions, and the runs and the stretches of rounds
     as tables.
-
-    Parameters
-    ----------
-    source : a number that tells apart what the compiler has kept of other versions of the source.
     """
 
     def serve(
@@ -155,7 +147,7 @@ def _serving(decide: Callable[[Any, Any], int], source: int = 0) -> Callable[...
         patience: int,
     ) -> tuple[int, int, IntArray, IntArray]:
         # the rule sees `prompt`, and key and length in `own`, of requests that have arrived
-        last, decisions, _ = s.v[NOW], 0, source
+        last, decisions = s.v[NOW], 0
         while True:
             account.begin(s)
             now = s.v[NOW]
@@ -231,10 +223,9 @@ def _compiled(decide: Callable[[Any, Any], int], state: tuple[Any, ...]) -> tupl
 @cache
 def _loop(decide: Callable[[Any, Any], int]) -> Any:
     """Return the loop of a rule for the compiler."""
-    from numba import njit, types
+    from numba import types
     from numba.extending import typeof_impl
 
-    told()
     kinds: Any = types
 
     @typeof_impl.register(Rows)
@@ -242,17 +233,4 @@ def _loop(decide: Callable[[Any, Any], int]) -> Any:
         one = kinds.float64 if rows.real else kinds.int64
         return kinds.List(kinds.UniTuple(one, rows.width) if rows.width > 1 else one)
 
-    names, source = [account.__name__, decide.__module__], 0
-    for name in names:  # and of what these modules import
-        module = import_module(name)
-        source = crc32(Path(str(module.__file__)).read_bytes(), source)
-        for function in vars(module).values():
-            if not isinstance(function, FunctionType | Often):
-                continue
-            if function.__module__ != name:
-                if function.__module__.startswith("ratiolab.") and function.__module__ not in names:
-                    names.append(function.__module__)
-            elif isinstance(function, FunctionType):
-                jittable(function)
-    jittable(_table)
-    return njit(cache=True, nogil=True)(_serving(decide, source))
+    return careful(_serving(decide))

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled, inner
+from ratiolab.machine_code import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 NOW, TIME, HOLD, RUNNING, ARRIVED, LOG, STARTED, HASH, CELL, INTEGERS = range(10)

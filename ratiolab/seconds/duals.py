@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.bounds import Piece, one_machine
+from ratiolab.machine_code import compiled
 from ratiolab.model import Instance, IntArray
 from ratiolab.online.clock import BatchTime
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.hindsight.schedules.annealing_kernels import (
     draw,
     earliest,
@@ -20,6 +19,7 @@ from ratiolab.hindsight.schedules.annealing_kernels import (
     near_move,
     peaks,
 )
+from ratiolab.machine_code import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16

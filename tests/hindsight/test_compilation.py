@@ -18,7 +18,7 @@ FRESH = """
 import sys
 
 from ratiolab.hindsight import compilation, solve
-from ratiolab.hindsight.arrays import Compiled
+from ratiolab.machine_code import Compiled
 from ratiolab.online.clock import BatchTime
 from ratiolab.seconds import order_search
 from ratiolab.workloads.generators import generate

@@ -1,14 +1,11 @@
 """Compiled parts of the game of ranges: cheapest paths, and functions that do not increase."""
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-compiled: Any = njit(cache=True)
+from ratiolab.machine_code import careful
 
 
-@compiled
+@careful
 def cheapest(volumes, shares, prices, widths):  # type: ignore[no-untyped-def]
     """Return the cost of the cheapest path of bounds, and its jumps: step, bound, cap.
 
@@ -44,7 +41,7 @@ def cheapest(volumes, shares, prices, widths):  # type: ignore[no-untyped-def]
     return least[0], jumps
 
 
-@compiled
+@careful
 def not_increasing(values, weights):  # type: ignore[no-untyped-def]
     """Return the nearest sequence that does not increase, in weighted least squares."""
     mean, weight = np.empty(len(values)), np.empty(len(values))
@@ -66,7 +63,7 @@ def not_increasing(values, weights):  # type: ignore[no-untyped-def]
     return nearest
 
 
-@compiled
+@careful
 def climb(cost, widths, law, steps, tolerance):  # type: ignore[no-untyped-def]
     """Return the distribution of largest cost over the sum of widths times squares.
 

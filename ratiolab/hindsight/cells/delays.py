@@ -10,9 +10,10 @@ Source: Kirkpatrick, Gelatt, Vecchi (1983), Science 220.
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled, inner, overwrite
+from ratiolab.hindsight.arrays import overwrite
 from ratiolab.hindsight.cells.kernels import Problem, serial
 from ratiolab.hindsight.schedules.annealing_kernels import draw, moved, near_move
+from ratiolab.machine_code import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 MOVES = 30_000

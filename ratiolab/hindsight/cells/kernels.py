@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled, inner
+from ratiolab.machine_code import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 ONE = 2**24

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.cells.kernels import FAR, ONE, Costs, Problem, Rows, serial, weight_of
 from ratiolab.hindsight.certificates.duals import Table
 from ratiolab.hindsight.params import CellsParams
 from ratiolab.hindsight.programs.highs import FloatArray, LinearProgram
 from ratiolab.hindsight.relaxation.configurations import Separator
+from ratiolab.machine_code import compiled
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Column, Instance
 from ratiolab.model.schedule import Schedule

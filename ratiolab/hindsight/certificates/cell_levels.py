@@ -10,13 +10,13 @@ import numpy as np
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.cell_costs import NEVER, UNIT
 from ratiolab.hindsight.certificates.cell_starts import Guide, Labels
-from ratiolab.hindsight.certificates.path_states import compiled
+from ratiolab.machine_code import careful
 from ratiolab.model.footprint import IntArray
 
 _LABEL_BYTES, _TRANSITION_BYTES = 96, 60  # of a level, with what joining its layers takes
 
 
-@compiled
+@careful
 def same(a, x, b, y):  # type: ignore[no-untyped-def]
     """Return whether two rows are one label."""
     if a.started[x] != b.started[y] or a.above[x] != b.above[y]:
@@ -29,7 +29,7 @@ def same(a, x, b, y):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@careful
 def merge(labels, used, found, order, number):  # type: ignore[no-untyped-def]
     """Merge rows that are one label, with the least of all that bounds it; return the labels.
 
@@ -192,7 +192,7 @@ class Level:
         return Guide(started[left], rest[left], spare[left], first, pair % max(1, count), *least)
 
 
-@compiled
+@careful
 def _settle(  # type: ignore[no-untyped-def]
     labels,
     ends,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ratiolab.hindsight.certificates.cell_costs import UNIT, UNIT_BITS
-from ratiolab.hindsight.certificates.path_states import compiled
+from ratiolab.machine_code import careful
 from ratiolab.model.footprint import IntArray, held
 
 REQUEST_BITS = 6
@@ -19,7 +19,7 @@ REQUEST_BITS = 6
 REQUEST = 2**REQUEST_BITS - 1
 """The bits of a request."""
 
-tokens = compiled(held)
+tokens = careful(held)
 
 
 class Requests(NamedTuple):
@@ -79,7 +79,7 @@ class Guide(NamedTuple):
     reduced: IntArray
 
 
-@compiled
+@careful
 def load(requests, labels, k, width, who, last, end, total):  # type: ignore[no-untyped-def]
     """Unpack the entries of a label, and return how many there are.
 
@@ -100,7 +100,7 @@ def load(requests, labels, k, width, who, last, end, total):  # type: ignore[no-
     return count
 
 
-@compiled
+@careful
 def certain(requests, who, last, end, count, time):  # type: ignore[no-untyped-def]
     """Return the tokens that requests certainly hold at a time."""
     total = 0
@@ -110,7 +110,7 @@ def certain(requests, who, last, end, count, time):  # type: ignore[no-untyped-d
     return total
 
 
-@compiled
+@careful
 def push(requests, who, last, end, count, total, after, i, final, left):  # type: ignore[no-untyped-def]
     """Add a request with a latest start, and write the tokens certainly held at each end.
 
@@ -124,7 +124,7 @@ def push(requests, who, last, end, count, total, after, i, final, left):  # type
     after[count] = certain(requests, who, last, end, count + 1, end[count])
 
 
-@compiled
+@careful
 def earliest(requests, who, last, end, count, total, i, begin, final):  # type: ignore[no-untyped-def]
     """Return the first round from begin to final at which memory may admit a request, or -1.
 
@@ -155,7 +155,7 @@ def earliest(requests, who, last, end, count, total, i, begin, final):  # type: 
     return -1
 
 
-@compiled
+@careful
 def close(found, row, count):  # type: ignore[no-untyped-def]
     """End the entries of a row, and write its key."""
     key = found.started[row] * 6364136223846793005 + found.above[row]
@@ -167,7 +167,7 @@ def close(found, row, count):  # type: ignore[no-untyped-def]
     found.key[row] = key ^ key >> 29
 
 
-@compiled
+@careful
 def keep(found, row, kept, code, end, output, boundary):  # type: ignore[no-untyped-def]
     """Write an entry if its request certainly holds memory after a boundary; return their number.
 
@@ -179,7 +179,7 @@ def keep(found, row, kept, code, end, output, boundary):  # type: ignore[no-unty
     return kept + 1
 
 
-@compiled
+@careful
 def early(requests, labels, k):  # type: ignore[no-untyped-def]
     """Return the waiting of the entries of a label if each starts as early as it can."""
     waiting = 0
@@ -190,7 +190,7 @@ def early(requests, labels, k):  # type: ignore[no-untyped-def]
     return waiting
 
 
-@compiled
+@careful
 def delay(requests, labels, source, found, rows, width, limit):  # type: ignore[no-untyped-def]
     """Raise the waiting of rows whose entries cannot all start as early as they can.
 
@@ -228,7 +228,7 @@ def delay(requests, labels, source, found, rows, width, limit):  # type: ignore[
             found.started[row] = -1
 
 
-@compiled
+@careful
 def start_sets(  # type: ignore[no-untyped-def]
     requests,
     labels,
@@ -366,7 +366,7 @@ def start_sets(  # type: ignore[no-untyped-def]
     return used, row, nodes
 
 
-@compiled
+@careful
 def split_sets(  # type: ignore[no-untyped-def]
     requests,
     labels,

@@ -53,8 +53,9 @@ import numpy as np
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.certificate import PathCertificate
 from ratiolab.hindsight.certificates.path_bounds import Bounds, least_total, planted
-from ratiolab.hindsight.certificates.path_states import Layer, by_two, compiled, exceeds, waits
+from ratiolab.hindsight.certificates.path_states import Layer, by_two, exceeds, waits
 from ratiolab.hindsight.certificates.path_walks import Costs, Walk
+from ratiolab.machine_code import careful
 from ratiolab.model.instance import Instance
 
 WIDER = 1, 2, 4
@@ -163,7 +164,7 @@ def rests(walk: Walk, layers: list[Layer]) -> list[Bounds]:
     return found[::-1]
 
 
-@compiled
+@careful
 def _rests(  # type: ignore[no-untyped-def]
     result, room, layer, floors, step, wait, columns, tokens, space, after, before, chosen
 ):

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.certificates.path_states import Layer, compiled, exceeds
+from ratiolab.hindsight.certificates.path_states import Layer, exceeds
+from ratiolab.machine_code import careful
 from ratiolab.model.footprint import IntArray
 
 BUNCH = 8
@@ -68,7 +69,7 @@ def _halves(size: int) -> int:
     return parts
 
 
-@compiled
+@careful
 def _halve(edges, heaps, total, tokens, order, least, lowest):  # type: ignore[no-untyped-def]
     """Put states in the order of their halves, and write what each half has least."""
     length = tokens.shape[1]
@@ -99,7 +100,7 @@ def _halve(edges, heaps, total, tokens, order, least, lowest):  # type: ignore[n
                 begin[2 * half + 1], end[2 * half + 1] = middle, end[half]
 
 
-@compiled
+@careful
 def least_total(other, want, tokens, most, near, enough, waiting):  # type: ignore[no-untyped-def]
     """Return the least total up to ``most`` of a state that fits, or ``most`` + 1; and its place.
 
@@ -140,7 +141,7 @@ def least_total(other, want, tokens, most, near, enough, waiting):  # type: igno
     return best, place
 
 
-@compiled
+@careful
 def bounded(layer, limit, known, other, exact, chosen):  # type: ignore[no-untyped-def]
     """Drop those of these states whose total and rest exceed the limit, as a pass has it.
 

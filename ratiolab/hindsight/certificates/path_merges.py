@@ -10,7 +10,8 @@ little are to go into parts of their own.
 
 import numpy as np
 
-from ratiolab.hindsight.certificates.path_states import Layer, compiled
+from ratiolab.hindsight.certificates.path_states import Layer
+from ratiolab.machine_code import careful
 from ratiolab.model.footprint import IntArray
 
 FALL = 0.85
@@ -45,7 +46,7 @@ def merged(
     return np.sort(into)
 
 
-@compiled
+@careful
 def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
     """Return the sum of differences in cost, what differs most, and the middle of totals.
 
@@ -71,7 +72,7 @@ def _differ(total, tokens, own, price):  # type: ignore[no-untyped-def]
     return whole, where, middle
 
 
-@compiled
+@careful
 def _above_gap(tokens, own, time):  # type: ignore[no-untyped-def]
     """Return the tokens above the first of the widest gaps between the tokens of states then."""
     states = np.bincount(tokens[own, time])
@@ -80,7 +81,7 @@ def _above_gap(tokens, own, time):  # type: ignore[no-untyped-def]
     return numbers[1 + np.argmax(gaps)]
 
 
-@compiled
+@careful
 def _parts(total, tokens, order, price, parts):  # type: ignore[no-untyped-def]
     """Write where parts of the states begin and end, which are put in order; return how many."""
     length, most = tokens.shape[1], len(parts)
@@ -118,7 +119,7 @@ def _parts(total, tokens, order, price, parts):  # type: ignore[no-untyped-def]
     return number
 
 
-@compiled
+@careful
 def _join(layer, order, parts, later, now, capacity):  # type: ignore[no-untyped-def]
     """Write the merged state of each part into the first of it; return the rows of these."""
     length = layer.tokens.shape[1]

@@ -8,12 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ratiolab.machine_code import careful
 from ratiolab.model.footprint import IntArray
-
-compiled: Any = njit(cache=True, nogil=True)
 
 HIGH, SEEN = np.uint64(0x8080_8080_8080_8080), 8
 """The highest bit of each byte of a word, and the bytes of a word."""
@@ -88,7 +86,7 @@ class Start(NamedTuple):
     tokens: NDArray[np.uint8]
 
 
-@compiled
+@careful
 def exceeds(one, other):  # type: ignore[no-untyped-def]
     """Return whether some number of the one is above that of the other.
 
@@ -100,7 +98,7 @@ def exceeds(one, other):  # type: ignore[no-untyped-def]
     return above > 0
 
 
-@compiled
+@careful
 def waits(begun, watched, waiting):  # type: ignore[no-untyped-def]
     """Return the least cost of all watched requests that have not begun."""
     late = 0
@@ -111,7 +109,7 @@ def waits(begun, watched, waiting):  # type: ignore[no-untyped-def]
     return late
 
 
-@compiled
+@careful
 def age(old, limit, capacity, price, last, watched, waiting, new, came):  # type: ignore[no-untyped-def]
     """Write all states one time later with nothing new, and the row of each; return how many."""
     n = 0
@@ -136,7 +134,7 @@ def age(old, limit, capacity, price, last, watched, waiting, new, came):  # type
     return n
 
 
-@compiled
+@careful
 def begin(layer, n, limit, start, came):  # type: ignore[no-untyped-def]
     """Append the states that also start this; return their new number, -1 beyond the room.
 
@@ -169,7 +167,7 @@ def begin(layer, n, limit, start, came):  # type: ignore[no-untyped-def]
     return n
 
 
-@compiled
+@careful
 def bounds(layer, n, watched, waiting):  # type: ignore[no-untyped-def]
     """Move states to the next time, and bound all paths through each from below."""
     length = layer.tokens.shape[1]
@@ -180,7 +178,7 @@ def bounds(layer, n, watched, waiting):  # type: ignore[no-untyped-def]
         layer.safe[s] = layer.paid[s] + waits(layer.begun[s], watched, waiting)
 
 
-@compiled
+@careful
 def _glance(tokens):  # type: ignore[no-untyped-def]
     """Return halves of the tokens of every other time of the first, rounded down, as one word.
 
@@ -192,7 +190,7 @@ def _glance(tokens):  # type: ignore[no-untyped-def]
     return word
 
 
-@compiled
+@careful
 def kept(layer, compared, order):  # type: ignore[no-untyped-def]
     """Return which earlier state of the order replaces each, as far as compared, -1 for none.
 

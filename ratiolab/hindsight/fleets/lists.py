@@ -9,11 +9,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import Requests, compiled
+from ratiolab.hindsight.arrays import Requests
 from ratiolab.hindsight.params import SearchParams
 from ratiolab.hindsight.schedules.annealing_kernels import draw
 from ratiolab.hindsight.schedules.heuristics import MOST_LISTED, admitted
 from ratiolab.hindsight.schedules.promised import earliest_fit, earliest_place, occupy
+from ratiolab.machine_code import compiled
 from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.streams import stream

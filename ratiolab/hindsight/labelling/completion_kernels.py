@@ -1,8 +1,8 @@
 """Compiled loops of `ratiolab.hindsight.labelling.completion_bounds`."""
 
-from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.hindsight.labelling.label_kernels import BYTE, BYTES, HIGH, NONE, owed, within
 from ratiolab.hindsight.labelling.label_trees import NOTHING, find, fit
+from ratiolab.machine_code import compiled, inner
 
 SEEN = 8
 """Labels asked first, as they have bounded others lately."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled, inner
+from ratiolab.machine_code import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 HIGH = np.uint64(0x8080808080808080)

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.labelling import label_kernels, merging
 from ratiolab.hindsight.labelling.label_kernels import Labels, Step
 from ratiolab.hindsight.labelling.weights import MOST_REQUESTS, Direction
+from ratiolab.machine_code import compiled
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.hindsight.arrays import compiled, inner, overwrite
+from ratiolab.hindsight.arrays import overwrite
 from ratiolab.hindsight.labelling.label_kernels import BYTE, HIGH, within
+from ratiolab.machine_code import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 NOTHING, NEVER = -(2**62), 2**62

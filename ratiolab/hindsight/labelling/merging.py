@@ -15,8 +15,9 @@ little do not drag many others down.
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled, overwrite
+from ratiolab.hindsight.arrays import overwrite
 from ratiolab.hindsight.labelling.label_trees import least_bytes
+from ratiolab.machine_code import compiled
 from ratiolab.model.footprint import IntArray
 
 DEARER = 2

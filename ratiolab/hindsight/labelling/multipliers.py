@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled
 from ratiolab.hindsight.certificates.certificate import DualCertificate, dual_certificate
 from ratiolab.hindsight.certificates.duals import Duals
 from ratiolab.hindsight.labelling.dssr import Prices
@@ -34,6 +33,7 @@ from ratiolab.hindsight.labelling.weights import Weights, directions
 from ratiolab.hindsight.params import DEFAULT, BundleParams
 from ratiolab.hindsight.programs.highs import FloatArray, LinearProgram
 from ratiolab.hindsight.relaxation.lagrangian import columns, reduced_costs, scaled_bound
+from ratiolab.machine_code import compiled
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import Instance
 

@@ -17,7 +17,7 @@ gains the remainder with less work.
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled, inner
+from ratiolab.machine_code import compiled, inner
 
 NEVER = -(2**60)
 

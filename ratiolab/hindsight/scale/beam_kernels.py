@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled, inner
 from ratiolab.hindsight.scale.beam_state import (
     ARRIVED,
     BEST_NODE,
@@ -24,6 +23,7 @@ from ratiolab.hindsight.scale.beam_state import (
     WAITING,
 )
 from ratiolab.hindsight.scale.expand_kernels import expand, future, tabulate, welcome
+from ratiolab.machine_code import compiled, inner
 
 MOST_GENERATIONS = 200
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import inner
 from ratiolab.hindsight.scale.beam_state import (
     ARRIVED,
     FIRST_ROW,
@@ -13,6 +12,7 @@ from ratiolab.hindsight.scale.beam_state import (
     WAITING,
 )
 from ratiolab.hindsight.schedules.annealing_kernels import earliest
+from ratiolab.machine_code import inner
 
 GRID = 16
 """Regrets of all waiting requests are summed at multiples of this time for starts far ahead."""

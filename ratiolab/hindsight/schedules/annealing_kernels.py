@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import compiled, inner, overwrite
+from ratiolab.hindsight.arrays import overwrite
+from ratiolab.machine_code import compiled, inner
 from ratiolab.model.footprint import IntArray
 
 STRIDE = 16

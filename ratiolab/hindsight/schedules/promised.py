@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ratiolab.hindsight.arrays import Requests, compiled, overwrite
+from ratiolab.hindsight.arrays import Requests, overwrite
 from ratiolab.hindsight.objective import Objective, with_late
+from ratiolab.machine_code import compiled
 from ratiolab.model import Instance, IntArray, Schedule, stream
 from ratiolab.model.fleet import Fleet, FleetSchedule, replicas_of
 from ratiolab.model.interrupts import heard

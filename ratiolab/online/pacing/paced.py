@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from ratiolab.machine_code import Often
 from ratiolab.model.footprint import held, volume
-from ratiolab.online.often import Often
 from ratiolab.online.pacing.survival import Curves, expected_volume, learn, outlives, saw
 from ratiolab.online.policy import Decide, Setting
 from ratiolab.online.rules import Containers, Rule, asked

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ratiolab.machine_code import Often
 from ratiolab.model.footprint import volume
-from ratiolab.online.often import Often
 
 
 class Curves(NamedTuple):

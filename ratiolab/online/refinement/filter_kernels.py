@@ -1,18 +1,15 @@
 """The filter of `bin_filter` in theory.laws, compiled: a token costs k**2 products, k the bins."""
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ratiolab.machine_code import careful
 from ratiolab.model.footprint import IntArray
 
 FloatArray = NDArray[np.float64]
-compiled: Any = njit(cache=True)
 
 
-@compiled  # type: ignore[untyped-decorator]
+@careful  # type: ignore[untyped-decorator]
 def advance(
     transition: FloatArray,
     outputs: FloatArray,

@@ -8,14 +8,12 @@ runs, where all starts are simultaneous (`BATCHES`). All arrays are int64 but th
 draws of `anneal_insertion_order`.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from ratiolab.machine_code import careful
 from ratiolab.model.footprint import IntArray
-
-compiled: Any = njit(cache=True)
 
 ANY, GRID, EVENTS, BATCHES = 0, 1, 2, 3
 
@@ -35,7 +33,7 @@ class Case(NamedTuple):
     usage: IntArray
 
 
-@compiled
+@careful
 def fits(case, i, start):  # type: ignore[no-untyped-def]
     """Return whether request i may start here on top of what the others hold."""
     for age in range(case.output[i], -1, -1):
@@ -45,14 +43,14 @@ def fits(case, i, start):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled
+@careful
 def enter(case, i, start):  # type: ignore[no-untyped-def]
     """Add the tokens that request i holds from this start on."""
     for age in range(case.output[i] + 1):
         case.usage[start + age] += case.held[i, age]
 
 
-@compiled
+@careful
 def prefixes(order, case, skip, starts):  # type: ignore[no-untyped-def]
     """In every allowed round admit arrived requests in this order until the first misfit.
 
@@ -88,7 +86,7 @@ def prefixes(order, case, skip, starts):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled
+@careful
 def serial(order, case, starts):  # type: ignore[no-untyped-def]
     """Give each request in this order its earliest allowed start; return the total latency."""
     arrival, output, rule, grid = case.arrival, case.output, case.rule, case.grid
@@ -114,7 +112,7 @@ def serial(order, case, starts):  # type: ignore[no-untyped-def]
     return total
 
 
-@compiled
+@careful
 def anneal_insertion_order(order, case, warmth, draws, starts, best):  # type: ignore[no-untyped-def]
     """Return the least total latency of the orders visited, its starts in ``best``.
 

@@ -1,0 +1,175 @@
+"""Functions over arrays and numbers that numba compiles, at their first call or when it pays.
+
+The machine code is kept on disk, and used as long as the source of every function that it calls is
+the same, in whatever file; numba by itself looks at the file of the outermost function alone.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property, partial, update_wrapper
+from time import perf_counter
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+LOADING = 0.1
+"""Seconds that it takes to load a compiled function from disk."""
+
+
+class Compiled:
+    """A function that is compiled at its first call, or at that of a compiled caller.
+
+    Loading the compiler takes half a second; commands that call no compiled function do not load
+    it. Compiled code may call such functions, and plain functions of this package.
+
+    Parameters
+    ----------
+    function : what is called.
+    entry : whether it is called from Python, too.
+    error_model : ``python`` raises an error on division by zero; ``numpy`` does not check, because
+        the check makes compilation slow.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], *, entry: bool = True, error_model: str = "numpy"
+    ) -> None:
+        update_wrapper(self, function)
+        self._options: dict[str, Any] = {"nogil": True, "error_model": error_model}
+        if not entry:
+            self._options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+    @cached_property
+    def _dispatcher(self) -> Any:
+        from numba import njit
+
+        function: Any = vars(self)["__wrapped__"]
+        for each in _reached(function)[0][1:]:
+            if isinstance(each, FunctionType):
+                _tell(each)
+        dispatcher: Any = njit(**self._options)(function)
+        dispatcher._cache = _kept()(function)
+        return dispatcher
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._dispatcher(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the compiled function, which compiled callers need."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._dispatcher, name)
+
+
+compiled: Any = Compiled
+"""Compile a function on first call."""
+
+inner: Any = partial(Compiled, entry=False)
+"""Compile a function that only compiled code calls, without an entry from Python."""
+
+careful: Any = partial(Compiled, error_model="python")
+"""Compile a function on first call; division by zero is an error, as it is in Python."""
+
+
+class Often(Compiled):
+    """A function that is compiled when it has taken a while in Python, with the same results."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, error_model="python")
+        self._function, self._seconds = function, 0.0
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the function."""
+        if self._seconds > LOADING:
+            return self._dispatcher(*arguments)
+        began = perf_counter()
+        result = self._function(*arguments)
+        self._seconds += perf_counter() - began
+        return result
+
+
+@cache
+def _tell(function: FunctionType) -> None:
+    """Tell the compiler of a plain function that compiled code calls.
+
+    It is written wherever it is called: else every call counts the references to all columns of its
+    arguments. Where a module has loops of the kind `Often`, which take most of the time, calls are
+    left as they are, and less is to be compiled.
+    """
+    from numba.extending import register_jitable
+
+    loops = any(isinstance(value, Often) for value in function.__globals__.values())
+    register_jitable(forceinline=not loops)(function)
+
+
+@cache
+def _kept() -> Any:
+    """Return the compiler's class for what is kept on disk, with keys that hold what is called."""
+    from numba.core.caching import FunctionCache
+
+    class Kept(FunctionCache):
+        def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+            key = super()._index_key(signature, codegen)  # type: ignore[no-untyped-call]
+            return *key, sources(self._py_func), _fields(signature)
+
+    return Kept
+
+
+def sources(function: Callable[..., Any]) -> int:
+    """Return a checksum of the modules of all functions that a function calls, itself included.
+
+    Constants of other modules count with their values, and named tuples with their fields.
+
+    Parameters
+    ----------
+    function : a function that is compiled.
+    """
+    found, words = _reached(function)
+    checksum = crc32(" ".join(words).encode())
+    for module in sorted({each.__module__ for each in found}):
+        checksum = crc32(_source(module), checksum)
+    return checksum
+
+
+@cache
+def _source(module: str) -> bytes:
+    return inspect.getsource(sys.modules[module]).encode()
+
+
+def _fields(kinds: Any) -> str:
+    """Return in words the fields of named tuples among types, which know them by their class."""
+    named = [kind for kind in kinds if hasattr(kind, "instance_class")]
+    return " ".join(f"{kind.fields} {_fields(kind.types)}" for kind in named)
+
+
+def _reached(function: Any) -> tuple[list[Any], list[str]]:
+    """Return a function and all of this package that its compiled code calls, and constants."""
+    found, words = [function], []
+    for each in found:
+        for name, value in _named(getattr(each, "__wrapped__", each)):
+            own = isinstance(value, FunctionType) and value.__module__.startswith("ratiolab.")
+            if own or isinstance(value, Compiled):
+                if value not in found:
+                    found.append(value)
+            elif isinstance(value, int | float | str | tuple | np.generic):
+                words.append(f"{name} = {value!r}")
+            elif isinstance(value, type):
+                words.append(f"{name}: {getattr(value, '_fields', ())}")
+    return found, words
+
+
+def _named(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield what a function reads from outside, by name: of its module, and of modules there."""
+    codes = [function.__code__]
+    for code in codes:  # those of comprehensions, too
+        codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+    names = sorted({name for code in codes for name in code.co_names})
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield name, cell.cell_contents
+    for name in names:
+        value = function.__globals__.get(name)
+        yield name, value
+        if isinstance(value, ModuleType) and value.__name__.startswith("ratiolab."):
+            yield from ((part, getattr(value, part)) for part in names if hasattr(value, part))

@@ -1,0 +1,107 @@
+"""Machine code that is kept on disk is used for the source that it was made from, and no other."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from ratiolab.machine_code import Often, careful, sources
+from ratiolab.model import footprint
+
+CALL = "from ratiolab.outer import twice; print(twice(3))"
+
+OUTER = """
+from ratiolab.inner import STEP, part
+from ratiolab.machine_code import compiled
+
+@compiled
+def twice(number):
+    return part(number) + part(number) + STEP
+"""
+
+INNER = """
+from ratiolab.machine_code import inner
+
+STEP = {step}
+
+@inner
+def part(number):
+    return {value}
+"""
+
+
+@pytest.mark.long
+def test_what_changes_in_the_file_of_a_callee_is_compiled_anew(tmp_path: Path) -> None:
+    package = tmp_path / "ratiolab"
+    package.mkdir()
+    own = Path(sys.modules["ratiolab.machine_code"].__file__ or "")
+    shutil.copy(own, package)
+    (package / "__init__.py").touch()
+    (package / "outer.py").write_text(OUTER)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+
+    def called(step: int, value: str) -> tuple[str, int]:
+        """Return what a new process prints, and how many functions it compiles."""
+        (package / "inner.py").write_text(INNER.format(step=step, value=value))
+        before = {file.stat().st_mtime_ns for file in package.rglob("*.nbc")}
+        command = [sys.executable, "-c", CALL]
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, check=True, text=True
+        )
+        after = {file.stat().st_mtime_ns for file in package.rglob("*.nbc")}
+        return done.stdout.strip(), len(after - before)
+
+    assert called(0, "number") == ("6", 2)
+    assert called(0, "number") == ("6", 0)
+    assert called(5, "number") == ("11", 2)
+    assert called(5, "number + 2") == ("15", 2)
+
+
+class Pair(NamedTuple):
+    """Two numbers."""
+
+    first: int
+    second: int
+
+
+LIMIT = 3
+
+
+def above(pair):
+    """Read a constant and a function of another module."""
+    return pair.first + footprint.held(pair.first, pair.second, 0, 1) > LIMIT
+
+
+def test_constants_and_modules_that_are_read_count(monkeypatch):
+    before = sources(above)
+    assert sources(above) == before
+    monkeypatch.setitem(above.__globals__, "LIMIT", 4)
+    assert sources(above) != before
+    monkeypatch.undo()
+    monkeypatch.setattr(footprint, "held", lambda *_: 0)
+    assert sources(above) != before
+
+
+def test_division_by_zero_is_an_error_where_that_is_asked_for():
+    with pytest.raises(ZeroDivisionError):
+        careful(lambda a, b: a // b)(1, 0)
+
+
+def test_a_function_compiles_when_it_has_taken_a_while(monkeypatch):
+    @Often
+    def total(values):
+        found = 0
+        for value in values:
+            found += value
+        return found
+
+    values = np.arange(1_000_000)
+    found = [total(values) for _ in range(4)]
+    assert set(found) == {499_999_500_000}
+    assert total.signatures
