@@ -11,6 +11,7 @@ from ratiolab.cli import (  # noqa: F401
     adversary,
     baselines,
     certify,
+    compilation,
     design,
     evaluation,
     export,
@@ -34,7 +35,7 @@ GROUPS = {
     "Request logs": ("evaluate", "trace"),
     "Theory": ("claims", "bound", "attack"),
     "Experiments": ("study", "reproduce"),
-    "CI": ("check", "baseline"),
+    "CI": ("check", "baseline", "compile"),
     "Research": ("records", "lab"),
 }
 """Commands by the heading of `ratiolab --help` that shows them, in its order."""

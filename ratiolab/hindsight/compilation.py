@@ -37,16 +37,20 @@ def compile_ahead(kind: str) -> None:
 
     Parameters
     ----------
-    kind : ``exact`` for labelling without a time limit, ``cells`` for the program over cells,
-        ``few`` and ``many`` for up to 400 requests and for more under a time limit.
+    kind : one of `kinds`: ``exact`` for labelling without a time limit, ``cells`` for the program
+        over cells, ``few`` and ``many`` for up to 400 requests and for more under a time limit.
     """
-    here, there = {
+    compile_halves(kind, *kinds()[kind])
+
+
+def kinds() -> dict[str, tuple[Callable[[], None], Callable[[], None]]]:
+    """Return the two halves of each kind of loops."""
+    return {
         "exact": (_trees_orders_and_cuts, _labels),
         "cells": (_ends_delays_orders_and_cuts, _levels),
         "few": (_all_walks, _orders_and_rows),
         "many": (_beams, _bounds_and_heat),
-    }[kind]
-    compile_halves(kind, here, there)
+    }
 
 
 def compile_halves(kind: str, here: Callable[[], None], there: Callable[[], None]) -> None:

@@ -17,51 +17,59 @@ from ratiolab.workloads.generators import generate
 FRESH = """
 import sys
 
+from ratiolab.cli.compilation import _check
 from ratiolab.hindsight import compilation, solve
+from ratiolab.hindsight.certificates.certify import certify
 from ratiolab.machine_code import Compiled
 from ratiolab.online.clock import BatchTime
 from ratiolab.seconds import order_search
 from ratiolab.workloads.generators import generate
 
 
-def signatures():
+def signatures(part=""):
     return {
         (name, function.__name__, signature)
         for name, module in list(sys.modules.items())
-        if name.startswith("ratiolab.")
+        if name.startswith("ratiolab." + part)
         for function in vars(module).values()
         if isinstance(function, Compiled)
         for signature in function.signatures
     }
 
 
-kind = sys.argv[1]
+kind, part = sys.argv[1], ""
 if kind == "search":
     order_search._beam()
     order_search._orders_and_duals()
+elif kind == "certify":
+    part = "hindsight.certificates"
+    _check("cells")
+    _check("labels")
 else:
     compilation.compile_ahead(kind)
-before = signatures()
+before = signatures(part)
 assert len(before) > 3
 for size in map(int, sys.argv[2:]):
     limit = None if kind == "exact" else 3
-    if kind in ("cells", "search"):
-        instance = generate("trace-conversations", 1, n=size, memory=4_096, load=0)
-    else:
-        instance = generate("jaillet-model-1", 5, n_least=size, n_most=size)
+    paper = generate("jaillet-model-1", 5, n_least=size, n_most=size)
+    trace = generate("trace-conversations", 1, n=size, memory=4_096, load=0)
     if kind == "search":
-        order_search.search_order(instance, BatchTime(fixed=1, tick=1), 4)
+        order_search.search_order(trace, BatchTime(fixed=1, tick=1), 4)
+    elif kind == "certify":
+        for instance in paper, trace:
+            certify(solve(instance, time_limit=limit).certificate, instance)
     else:
-        solve(instance, time_limit=limit)
-print(sorted(signatures() - before, key=str))
+        solve(trace if kind == "cells" else paper, time_limit=limit)
+print(sorted(signatures(part) - before, key=str))
 """
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "sizes", ["exact 12 18", "cells 12 20", "few 18 44 130", "many 450", "search 300"]
+    "sizes",
+    ["exact 12 18", "cells 12 20", "few 18 44 130", "many 450", "search 300", "certify 10 15 130"],
 )
-def test_a_solve_or_search_calls_nothing_that_has_not_been_compiled_ahead(sizes: str) -> None:
+def test_nothing_is_called_that_has_not_been_compiled_ahead(sizes: str) -> None:
     command = [sys.executable, "-c", FRESH, *sizes.split()]
     assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == "[]\n"
 

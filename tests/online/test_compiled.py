@@ -3,16 +3,20 @@
 import os
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
+from numba import typeof
 
 from ratiolab.model import Instance
 from ratiolab.model.streams import stream
 from ratiolab.online import Decision, InformationError, View, compiled, make, simulate
 from ratiolab.online.account import LEFT
 from ratiolab.online.accounts import boundaries, opened, schedule_of
+from ratiolab.online.ahead import compile_rule, policies_to_compile
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.compiled import COMPLETE, serve_compiled
 from ratiolab.online.observations import Known, Revealed, setting_of
@@ -169,6 +173,27 @@ def test_compiled_it_makes_the_same_runs(key, parameters, clock):
         assert same_runs(schedule, asked.schedule)
         if clock is not None:
             assert boundaries(ended.account).tolist() == asked.times.tolist()
+
+
+def test_all_loops_of_long_runs_are_compiled_ahead(monkeypatch):
+    called = set()
+
+    def noted(decide, state):
+        compiled._loop(decide)  # which tells the compiler what an empty list is to hold
+        called.add((decide, tuple(map(typeof, state))))
+        raise StopIteration
+
+    monkeypatch.setattr(compiled, "_compiled", noted)
+    for key in policies_to_compile():
+        with pytest.raises(StopIteration):
+            compile_rule(key)
+    ahead = called.copy()
+    for key, parameters in POLICIES:
+        for preemption, clock in product(("restart", "recompute", "swap"), CLOCKS):
+            with suppress(StopIteration):
+                serve_compiled(drawn(0), make(key, parameters), 0, preemption, clock, 10**6)
+    assert len(ahead) > 5
+    assert called == ahead
 
 
 @pytest.mark.long
