@@ -56,6 +56,12 @@ class Compiled:
     def __call__(self, *arguments: Any) -> Any:
         return self._dispatcher(*arguments)
 
+    def is_kept(self, kinds: tuple[Any, ...]) -> bool:
+        """Return whether machine code is there for arguments of some types, loaded or on disk."""
+        dispatcher = self._dispatcher
+        loaded = kinds in dispatcher.overloads
+        return loaded or dispatcher._cache.holds(kinds, dispatcher.targetctx.codegen())
+
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the compiled function, which compiled callers need."""
         if name.startswith("__"):
@@ -110,6 +116,10 @@ def _kept() -> Any:
     from numba.core.caching import FunctionCache
 
     class Kept(FunctionCache):
+        def holds(self, signature: Any, codegen: Any) -> bool:
+            kept = self._cache_file._load_index()  # type: ignore[no-untyped-call]
+            return self._index_key(signature, codegen) in kept
+
         def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
             key = super()._index_key(signature, codegen)  # type: ignore[no-untyped-call]
             return *key, sources(self._py_func), _fields(signature)

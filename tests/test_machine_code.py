@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import config, types
 
-from ratiolab.machine_code import Often, careful, sources
+from ratiolab.machine_code import Compiled, Often, careful, sources
 from ratiolab.model import footprint
 
 CALL = "from ratiolab.outer import twice; print(twice(3))"
@@ -86,6 +87,21 @@ def test_constants_and_modules_that_are_read_count(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(footprint, "held", lambda *_: 0)
     assert sources(above) != before
+
+
+def test_what_has_been_compiled_before_is_told_from_disk(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+
+    def half(number):
+        return number // 2
+
+    first, second, kinds = Compiled(half), Compiled(half), (types.int64,)
+    assert not first.is_kept(kinds)
+    assert first(6) == 3
+    assert first.is_kept(kinds)
+    assert second.is_kept(kinds)
+    assert not second.is_kept((types.float64,))
+    assert not second.overloads
 
 
 def test_division_by_zero_is_an_error_where_that_is_asked_for():

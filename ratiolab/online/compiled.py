@@ -38,12 +38,18 @@ def serve_compiled(
     preemption: Preemption,
     clock: BatchTime | None,
     patience: int,
+    *,
+    anew: bool = True,
 ) -> Ended | None:
     """Return a run of a policy, compiled.
 
     None for a policy without a rule or from outside the package, which may have changed what a rule
     is about; under ``pause``, and where the same states may come back for ever; where times might
     not fit 64 bits; or when the rule does what a simulation refuses: then Python says what.
+
+    Parameters
+    ----------
+    anew : whether the loop is compiled if it is not kept on disk; else the answer is None then.
     """
     own = type(policy).__module__.startswith("ratiolab.")
     loops = policy.may_loop and not EVICTIONS[preemption].keeps_tokens
@@ -65,9 +71,10 @@ def serve_compiled(
     decide, own = rule.decide, rule.remember(make)
     del rule  # its long lists are not kept during the run
     state = s, own, make.column(), arrival, key, length, patience
-    outcome, decisions, runs, stretches = _compiled(decide, state)
-    if outcome >= BROKEN:
+    found = _compiled(decide, state, anew)
+    if found is None or found[0] >= BROKEN:
         return None
+    outcome, decisions, runs, stretches = found
     kept = {"v": s.v, "due": s.due, "runs": runs, "released": runs[:, 2]}
     empty: dict[str, Any] = dict.fromkeys(Account._fields, ())  # the rest may go from memory
     ended = Account(**empty | kept | {"stretches": stretches})
@@ -203,14 +210,24 @@ def _table(rows: Any) -> IntArray:
     return table
 
 
-def _compiled(decide: Callable[[Any, Any], int], state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return what the compiled loop of a rule returns, after compiling it for the first run.
+def _compiled(
+    decide: Callable[[Any, Any], int], state: tuple[Any, ...], anew: bool
+) -> tuple[Any, ...] | None:
+    """Return what the compiled loop of a rule returns; None where it would have to be compiled.
 
     It runs in a thread, so that Ctrl-C is heard meanwhile.
+
+    Parameters
+    ----------
+    anew : whether it may be compiled.
     """
     from numba import typeof
 
-    compiled = _loop(decide).compile(tuple(map(typeof, state)))
+    loop = _loop(decide)
+    kinds = tuple(map(typeof, state))
+    if not (anew or loop.is_kept(kinds)):
+        return None
+    compiled = loop.compile(kinds)
     with ThreadPoolExecutor(1) as thread:
         run = thread.submit(compiled, *state)
         try:

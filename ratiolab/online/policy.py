@@ -166,7 +166,7 @@ class Policy(ABC):
     reads : columns of promises that the policy is made for; without any of them it decides as
         another policy does.
     many : requests from which on a run is compiled, if there is a rule for it: in Python it takes
-        about as long as compiling does.
+        about as long as compiling does. Machine code that is kept is used for fewer, too.
     """
 
     name: ClassVar[str] = ""

@@ -26,6 +26,9 @@ from ratiolab.online.simulation import Outcome, Simulation
 from ratiolab.online.user_policy import contained
 from ratiolab.online.view import NEVER, Decision, Information, show
 
+LOADING = 20
+"""How many times longer it takes to compile a loop than to load it from disk."""
+
 
 class PolicyError(RuntimeError):
     """Illegal decision of a policy; the message names policy, round and rule."""
@@ -75,8 +78,9 @@ def simulate(
     semantics = semantics_of(policy, preemption)
     patience = int(instance.output.sum()) + 10_000 if patience is None else patience
     ended = None
-    if len(instance) >= policy.many:
-        ended = serve_compiled(instance, policy, seed, semantics, clock, patience)
+    if len(instance) >= policy.many // LOADING:
+        anew = len(instance) >= policy.many
+        ended = serve_compiled(instance, policy, seed, semantics, clock, patience, anew=anew)
     if ended is None:
         with contained():
             ended = Serving(instance, policy, seed, semantics, clock).to_the_end(patience)

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numba import typeof
+from numba import config, typeof
 
 from ratiolab.model import Instance
 from ratiolab.model.streams import stream
@@ -22,6 +22,7 @@ from ratiolab.online.compiled import COMPLETE, serve_compiled
 from ratiolab.online.observations import Known, Revealed, setting_of
 from ratiolab.online.policies.greedy import FCFS
 from ratiolab.online.rules import OnLists
+from ratiolab.online.simulate import LOADING
 from ratiolab.online.view import NEVER
 
 POLICIES = [
@@ -178,7 +179,7 @@ def test_compiled_it_makes_the_same_runs(key, parameters, clock):
 def test_all_loops_of_long_runs_are_compiled_ahead(monkeypatch):
     called = set()
 
-    def noted(decide, state):
+    def noted(decide, state, anew):
         compiled._loop(decide)  # which tells the compiler what an empty list is to hold
         called.add((decide, tuple(map(typeof, state))))
         raise StopIteration
@@ -194,6 +195,30 @@ def test_all_loops_of_long_runs_are_compiled_ahead(monkeypatch):
                 serve_compiled(drawn(0), make(key, parameters), 0, preemption, clock, 10**6)
     assert len(ahead) > 5
     assert called == ahead
+
+
+@pytest.mark.long
+def test_machine_code_that_is_kept_is_used_for_shorter_runs(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    compiled._loop.cache_clear()
+    n = FCFS.many // LOADING
+    columns = np.arange(n) // 2, np.ones(n, np.int64), 1 + np.arange(n) % 4
+    instance, outcomes = Instance("shorter", 30, *columns), []
+    real = compiled._compiled
+
+    def noted(*arguments):
+        found = real(*arguments)
+        outcomes.append(found is not None)
+        return found
+
+    monkeypatch.setattr(compiled, "_compiled", noted)
+    runs = [simulate(instance, "fcfs").schedule]
+    serve_compiled(drawn(0), FCFS(), 0, "restart", None, 10**6)
+    compiled._loop.cache_clear()
+    runs.append(simulate(instance, "fcfs").schedule)
+    compiled._loop.cache_clear()
+    assert outcomes == [False, True, True]
+    assert same_runs(*runs)
 
 
 @pytest.mark.long
