@@ -269,13 +269,12 @@ def evaluated(
 ) -> "Evaluation":
     """Evaluate policies, with progress on standard error."""
     from ratiolab.evaluation.evaluate import evaluate as evaluate_policies
-    from ratiolab.executors import opened
     from ratiolab.model import Preemption
     from ratiolab.model.eviction import require_preemption
 
     require_preemption(preemption)
     policies = judged.chosen()
-    with opened(judged.executor, judged.workers) as place, progress(bar=True) as display:
+    with judged.place(len(instance)) as place, progress(bar=True) as display:
         task = display.add_task("simulating", total=None)
 
         def tell(part: float) -> None:

@@ -77,14 +77,13 @@ def evaluate_replicas(
     from rich.text import Text
 
     from ratiolab.evaluation.fleets import evaluate_fleet
-    from ratiolab.executors import opened
     from ratiolab.report.fleet_report import fleet_table, require_fleet_report, write_fleet_report
 
     require_none(refused)
     if judged.report is not None:
         require_fleet_report(judged.report)
         require_no_folder(judged.report)
-    with opened(judged.executor, judged.workers) as place, progress() as display:
+    with judged.place(len(fleet)) as place, progress() as display:
         task = display.add_task("simulating")
         made = evaluate_fleet(
             fleet,

@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from ratiolab.cli.app import EachMemory, Replicas, Seed, Where, Workers
+from ratiolab.cli.app import EachMemory, Replicas, Seed, Where
 from ratiolab.cli.instances import Predict
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from ratiolab.executors import Executor
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
     from ratiolab.model.fleet import Fleet
     from ratiolab.online import Policy
     from ratiolab.workloads.traces import Trace
+
+ENOUGH = 1_000
+"""Requests from which on it pays to start processes: that takes as long as simulating a few."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -209,7 +215,13 @@ class Judged:
         str, typer.Option(help="The policy in use, with which others are compared.")
     ] = "fcfs"
     seed: Seed = 0
-    workers: Workers = 1
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="Processes; -1 takes all cores. Default: all cores from 1,000 requests on.",
+            min=-1,
+        ),
+    ] = None
     executor: Where = "local"
     report: Annotated[
         Path | None,
@@ -218,6 +230,13 @@ class Judged:
             ".md with charts."
         ),
     ] = None
+
+    def place(self, requests: int) -> "AbstractContextManager[Executor]":
+        """Open what simulates a number of requests."""
+        from ratiolab.executors import opened
+
+        fitting = 1 if requests < ENOUGH else -1
+        return opened(self.executor, fitting if self.workers is None else self.workers)
 
     def chosen(self) -> "list[Policy] | None":
         """Return the policies that are named; None for all that make sense."""

@@ -302,7 +302,6 @@ def compare(
 
     Example: ratiolab compare mine.json --policies mc-sf,a-min,fcfs --runs 50 --plot mine.png
     """
-    from ratiolab.executors import opened
     from ratiolab.model.files import read_content
     from ratiolab.ratio import compare as compare_policies
     from ratiolab.ratio.choice import by_reason
@@ -352,7 +351,7 @@ def compare(
     for key in drawn or ():
         if key not in names:
             raise ValueError(f"--show {key!r} is not among the policies: {', '.join(names)}")
-    with opened(judged.executor, judged.workers) as place, progress() as display:
+    with judged.place(len(instance)) as place, progress() as display:
         solved = enclosed(instance, progress=showing(display, instance), **limits)
         if solved.interrupted:
             typer.echo(

@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 from command_line import EC1, run, run_json
 
+from ratiolab.cli.groups import Judged
 from ratiolab.model import (
     Instance,
     Preemption,
@@ -172,3 +173,12 @@ def test_check_names_every_drift_and_updates(capsys, ec1, tmp_path):
     assert data == {"entries": 4, "drifts": [], "failed": {}, "changes": []}
     pinned = json.loads(file.read_text())["entries"][0]["value"]
     assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}
+
+
+def test_many_requests_are_simulated_on_all_cores_unless_workers_says_less(monkeypatch):
+    monkeypatch.setattr("joblib.effective_n_jobs", lambda workers: 8 if workers == -1 else workers)
+    slots = []
+    for workers, requests in ((None, 999), (None, 1_000), (3, 1_000), (3, 999)):
+        with Judged(workers=workers).place(requests) as place:
+            slots.append(place.slots)
+    assert slots == [1, 8, 3, 3]
