@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+import joblib
 import pytest
 
 from ratiolab.evaluation.evaluate import evaluate
@@ -60,6 +61,19 @@ def wait_for_answers(item: int, folder: Path, slots: int) -> int:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_this_machine_gives_the_answers_of_plain_calls(workers, tmp_path):
     obeys_the_contract(Local(workers), tmp_path)
+
+
+def test_there_are_no_more_processes_than_calls(monkeypatch):
+    real, asked = joblib.Parallel, []
+
+    def noted(n_jobs, **given):
+        asked.append(n_jobs)
+        return real(n_jobs=1, **given)
+
+    monkeypatch.setattr(joblib, "Parallel", noted)
+    for items in ([2, 3], range(9), iter([2])):
+        assert all(answer == item**2 for item, answer in Local(4).unordered(pow, items, 2))
+    assert asked == [2, 4, 1]
 
 
 def test_an_error_ends_the_others_and_is_raised_as_it_is(tmp_path):

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import active_children
+from operator import length_hint
 from threading import Thread
 from typing import Any
 
@@ -53,7 +54,8 @@ class Local(Executor):
         from joblib import Parallel, delayed
 
         fetched = {"batch_size": 1, "pre_dispatch": "n_jobs"} if calls.lazily else {}
-        parallel = Parallel(n_jobs=self.workers, return_as="generator_unordered", **fetched)
+        processes = min(self.slots, max(1, length_hint(calls.items, self.slots)))
+        parallel = Parallel(n_jobs=processes, return_as="generator_unordered", **fetched)
         with warnings.catch_warnings():  # Ctrl-C cancels calls on purpose
             warnings.filterwarnings("ignore", "[0-9]+ tasks ", UserWarning)
             answers: Any = None
