@@ -13,7 +13,16 @@ from ratiolab.hindsight import solve
 from ratiolab.hindsight.cells import master
 from ratiolab.hindsight.cells.delays import Delays
 from ratiolab.hindsight.cells.engine import CellProgram, Proof
-from ratiolab.hindsight.cells.kernels import CELL_BITS, Problem, with_delays
+from ratiolab.hindsight.cells.kernels import (
+    CELL_BITS,
+    FAR,
+    ONE,
+    Edges,
+    Labels,
+    Problem,
+    settled,
+    with_delays,
+)
 from ratiolab.hindsight.cells.master import Master, problem_of
 from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.certificate import CellCertificate, cell_certificate
@@ -323,3 +332,17 @@ def test_a_check_that_takes_too_much_is_refused_and_taken_on_demand(
     monkeypatch.setattr(effort, "MOST_BYTES", 50_000)
     with pytest.raises(TooCostlyError, match=r"memory|bytes"):
         certify(made, instance)
+
+
+@pytest.mark.parametrize("third", [False, True])
+def test_a_label_is_dropped_when_each_of_its_transitions_exceeds_one_of_the_limits(third):
+    # 0 -> 1 -> 2 waits long, 0 -> 1 -> 3 has large reduced costs; a third one exceeds no limit
+    steps = [(0, 1, 1, 0), (1, 2, 100, 0), (1, 3, 1, 100 * ONE), (1, 3, 2, 3)]
+    edges = Edges(*np.array(steps[: 3 + third]).T.copy())
+    started, cost, zero = np.array([0, 1, 3, 3]), np.array([0, 1, 2, 2]), np.zeros(4, np.int64)
+    running = np.zeros((2, 4, 1), np.int32)
+    labels = Labels(started, *running, cost, *(zero.copy() for _ in range(5)))
+    number, _, kept = settled(labels, edges, 3, 0, 10 * ONE)
+    assert (number[:2] >= 0).tolist() == [third, third]
+    assert kept.tolist() == ([0, 3] if third else [])
+    assert labels.rest[:2].tolist() == ([3, 2] if third else [FAR, FAR])

@@ -745,13 +745,26 @@ def by_source(labels, edges):  # type: ignore[no-untyped-def]
 
 
 @inner
+def within(labels, edges, e, k, capacity, limit):  # type: ignore[no-untyped-def]
+    """Return whether a path through an edge of a label may be within both limits."""
+    y = edges.target[e]
+    if labels.rest[y] == FAR or (labels.cost[k] + edges.cost[e] + labels.rest[y]) * ONE > limit:
+        return False
+    reduced = labels.reduced[k] + edges.reduced[e] + labels.reduced_rest[y]
+    return reduced - capacity <= limit
+
+
+@inner
 def settle(labels, edges, first, order, capacity, limit, done, k):  # type: ignore[no-untyped-def]
-    """Raise the rest of a label to the least over its edges; `FAR` where nothing is of interest."""
+    """Raise the rest of a label to the least over its edges that are within both limits.
+
+    It becomes `FAR` where there is none, or where the label itself exceeds a limit.
+    """
     rest = reduced = FAR
     for place in range(first[k], first[k + 1]):
         e = order[place]
-        y = edges.target[e]
-        if labels.rest[y] < FAR:
+        if within(labels, edges, e, k, capacity, limit):
+            y = edges.target[e]
             rest = min(rest, edges.cost[e] + labels.rest[y])
             reduced = min(reduced, edges.reduced[e] + labels.reduced_rest[y])
     done[k] = 1
@@ -801,16 +814,11 @@ def settled(labels, edges, full, capacity, limit):  # type: ignore[no-untyped-de
         for place in range(first[k], first[k + 1]):
             e = order[place]
             y = edges.target[e]
-            if number[y] < 0:
+            if not within(labels, edges, e, k, capacity, limit):
                 continue
             if seen[y] == k:
                 edges.cost[at[y]] = min(edges.cost[at[y]], edges.cost[e])
                 edges.reduced[at[y]] = min(edges.reduced[at[y]], edges.reduced[e])
-                continue
-            if (labels.cost[k] + edges.cost[e] + labels.rest[y]) * ONE > limit:
-                continue
-            reduced = labels.reduced[k] + edges.reduced[e] + labels.reduced_rest[y]
-            if reduced - capacity > limit:
                 continue
             seen[y], at[y] = k, e
             kept[total] = e

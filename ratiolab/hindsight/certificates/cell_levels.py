@@ -225,7 +225,9 @@ def _settle(  # type: ignore[no-untyped-def]
     for layer in range(len(labels) - 2, -1, -1):
         for e in range(ends[layer], ends[layer + 1]):
             k, y = labels[layer] + source[e], labels[layer + 1] + target[e]
-            if rest[y] < NEVER:
+            if rest[y] == NEVER or cost[k] + added[e] + rest[y] > limit:
+                continue
+            if reduced[k] + added_reduced[e] + spare[y] <= most:
                 onward[k] = min(onward[k], added[e] + rest[y])
                 onward_reduced[k] = min(onward_reduced[k], added_reduced[e] + spare[y])
         for k in range(labels[layer], labels[layer + 1]):

@@ -45,7 +45,8 @@ these rows. Labels whose cost and rest exceed L are dropped, and those whose lea
 cells so far and then from the boundary on, exceed L + C. Neither concerns S.
 
 *Finer levels.* Backward, the rest of a label rises to the least, over its transitions, of their
-cost and the rest of their target; what exceeds L or L + C is dropped. The transitions of S stay. A
+cost and the rest of their target. A transition by which every path exceeds L, or every path L + C,
+does not count and is dropped, as a label without any other. The transitions of S stay. A
 level of cells of half the width only splits what one of these starts in its cell over the two
 halves, and its labels inherit rests; no two labels merge that have not the same coarser one, except
 between halves, from where nothing is extended. The facts about the two halves may bound a start in
