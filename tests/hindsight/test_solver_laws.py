@@ -99,9 +99,16 @@ def test_labels_that_are_compared_with_few_others_or_none_prove_the_optimum(
     assert min(scratch) == 7  # nothing is written to lists without a place
 
 
-@pytest.mark.long
-def test_the_loop_proves_the_optimum_and_the_checker_no_more_of_many() -> None:
-    laws(range(16, 1_000))
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(16, 500), marks=pytest.mark.long),
+        pytest.param(range(500, 2_000), marks=pytest.mark.slow),
+    ],
+    ids=["500", "2000"],
+)
+def test_the_loop_proves_the_optimum_and_the_checker_no_more_of_many(seeds: range) -> None:
+    laws(seeds)
 
 
 def relaxed(seed: int) -> list[PathCertificate]:
@@ -250,9 +257,16 @@ def test_sweeps_find_the_cheapest_relaxed_schedule() -> None:
     assert sum(map(cheapest, range(0, 96, 9))) > 0
 
 
-@pytest.mark.long
-def test_sweeps_find_the_cheapest_relaxed_schedule_of_many() -> None:
-    for seed in range(1, 1_000, 2):
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(range(1, 500, 2), marks=pytest.mark.long),
+        pytest.param(range(501, 2_000, 2), marks=pytest.mark.slow),
+    ],
+    ids=["500", "2000"],
+)
+def test_sweeps_find_the_cheapest_relaxed_schedule_of_many(seeds: range) -> None:
+    for seed in seeds:
         cheapest(seed)
 
 

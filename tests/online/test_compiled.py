@@ -165,7 +165,7 @@ def test_python_serves_what_has_no_rule_or_leaves_64_bits():
 @pytest.mark.parametrize(("key", "parameters"), POLICIES)
 def test_compiled_it_makes_the_same_runs(key, parameters, clock):
     policy = make(key, parameters)
-    for seed in range(60):
+    for seed in range(20):
         instance = drawn(seed)
         asked = simulate(instance, policy, preemption="recompute", clock=clock)
         ended = serve_compiled(instance, policy, 0, "recompute", clock, 10**6)
