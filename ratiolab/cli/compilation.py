@@ -10,10 +10,10 @@ from ratiolab.cli.app import Json, answer, app, end_interrupted, progress
 def compile(json: Json = False) -> None:
     """Compile what solve, certify, evaluate and long simulations would compile at their first use.
 
-    Machine code is kept beside the installed package, or where NUMBA_CACHE_DIR says. Without this
-    command each part is compiled once, when it is first needed; a first solve then takes some ten
-    seconds longer. Run it when you build an image or before you measure times. Ctrl-C keeps what
-    has been compiled.
+    It takes about two minutes on two cores. Machine code is kept beside the installed package, or
+    where NUMBA_CACHE_DIR says. Without this command each part is compiled once, when it is first
+    needed; a first solve then takes some ten seconds longer. Run it when you build an image or
+    before you measure times. Ctrl-C keeps what has been compiled.
 
     Example: ratiolab compile
     """

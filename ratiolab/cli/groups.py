@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ratiolab.workloads.traces import Trace
 
 ENOUGH = 1_000
-"""Requests from which on it pays to start processes: that takes as long as simulating a few."""
+"""Requests from which on further processes save more time than it takes to start them."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

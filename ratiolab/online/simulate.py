@@ -26,7 +26,7 @@ from ratiolab.online.simulation import Outcome, Simulation
 from ratiolab.online.user_policy import contained
 from ratiolab.online.view import NEVER, Decision, Information, show
 
-LOADING = 20
+COMPILING = 20
 """How many times longer it takes to compile a loop than to load it from disk."""
 
 
@@ -78,7 +78,7 @@ def simulate(
     semantics = semantics_of(policy, preemption)
     patience = int(instance.output.sum()) + 10_000 if patience is None else patience
     ended = None
-    if len(instance) >= policy.many // LOADING:
+    if len(instance) >= policy.many // COMPILING:
         anew = len(instance) >= policy.many
         ended = serve_compiled(instance, policy, seed, semantics, clock, patience, anew=anew)
     if ended is None:

@@ -22,7 +22,7 @@ from ratiolab.online.compiled import COMPLETE, serve_compiled
 from ratiolab.online.observations import Known, Revealed, setting_of
 from ratiolab.online.policies.greedy import FCFS
 from ratiolab.online.rules import OnLists
-from ratiolab.online.simulate import LOADING
+from ratiolab.online.simulate import COMPILING
 from ratiolab.online.view import NEVER
 
 POLICIES = [
@@ -201,7 +201,7 @@ def test_all_loops_of_long_runs_are_compiled_ahead(monkeypatch):
 def test_machine_code_that_is_kept_is_used_for_shorter_runs(monkeypatch, tmp_path):
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     compiled._loop.cache_clear()
-    n = FCFS.many // LOADING
+    n = FCFS.many // COMPILING
     columns = np.arange(n) // 2, np.ones(n, np.int64), 1 + np.arange(n) % 4
     instance, outcomes = Instance("shorter", 30, *columns), []
     real = compiled._compiled
