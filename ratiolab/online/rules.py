@@ -121,7 +121,8 @@ class Ahead(NamedTuple):
     Parameters
     ----------
     most : requests in memory at once.
-    limit : tokens that admission fills.
+    limit : tokens that admission fills. A request that exceeds them by itself starts when no other
+        runs.
     count : of running requests, a list of one number.
     key : of each request; the least is admitted first and evicted last, then the first in the file.
     start : round in which each request started, or -1.
@@ -154,7 +155,7 @@ def one_round_ahead(view: Any, own: Ahead) -> int:
     return fill(view, own, tokens)
 
 
-def take_note(view: Any, own: Ahead) -> None:
+def take_note(view: Any, own: Any) -> None:
     """Enter who has completed, who was evicted last, and who has arrived."""
     for i in view.completed:
         own.start[i] = -1
@@ -196,14 +197,14 @@ def forget_past(victims: Any, start: Any, running: int) -> None:
         heapify(victims)
 
 
-def leave(own: Ahead, i: int) -> None:
+def leave(own: Any, i: int) -> None:
     """Evict a request."""
     own.start[i] = -1
     own.count[0] -= 1
     own.evict.append(i)
 
 
-def fill(view: Any, own: Ahead, tokens: int) -> int:
+def fill(view: Any, own: Any, tokens: int) -> int:
     """Admit in order while the next round fits; return when to be asked again."""
     while len(own.queue) and not len(own.evict) and own.count[0] < own.most:
         key, i = own.queue[0]
@@ -229,12 +230,15 @@ class Steps(NamedTuple):
     tokens : most tokens that a batch computes.
     block : tokens of a block of memory.
     returns_first : whether an evicted request goes to the front of the queue.
+    by_key : whether the largest key is evicted first, of equals the latest arrival; else the
+        request that was admitted last is.
     v : numbers of running requests, of arrivals, of admissions, and of evictions.
     key : key of each request; the least is admitted first, then the first to arrive.
     number : number of each request, in order of arrival.
     start : round of admission, or -1.
     queue : heap of 0, or less for the front; keys; numbers; and requests.
-    victims : heap of negative numbers of admissions, requests and starts; some entries are past.
+    victims : heap of the order of evictions (two numbers), requests and starts; some entries are
+        past.
     admit, evict : the last decision.
     """
 
@@ -242,6 +246,7 @@ class Steps(NamedTuple):
     tokens: int
     block: int
     returns_first: bool
+    by_key: bool
     v: Any
     key: Any
     number: Any
@@ -253,12 +258,16 @@ class Steps(NamedTuple):
 
     @classmethod
     def of(
-        cls, most: int, tokens: int, block: int, returns_first: bool, make: Containers
+        cls, limits: tuple[int, int, int], returns_first: bool, by_key: bool, make: Containers
     ) -> "Steps":
-        """Return the memory of an engine that has seen nothing yet."""
+        """Return the memory of an engine that has seen nothing yet.
+
+        Parameters
+        ----------
+        limits : requests and tokens of a batch, and tokens of a block.
+        """
         columns = make.scalars(4), make.column(), make.column(), make.column()
-        lists = map(make.heap, (4, 3, 1, 1))
-        return cls(most, tokens, block, returns_first, *columns, *lists)
+        return cls(*limits, returns_first, by_key, *columns, *map(make.heap, (4, 4, 1, 1)))
 
 
 ENGINE_RUNNING, ARRIVALS, TURNS, RETURNED = range(4)
@@ -270,7 +279,7 @@ def engine_step(seen: Any, own: Steps) -> int:
     note_arrivals(seen, own)
     most = seen.memory // own.block
     if seen.tokens > most and own.v[ENGINE_RUNNING] > 1:
-        evict_last(seen, own, seen.tokens - most)
+        evict_in_order(seen, own, seen.tokens - most)
         return seen.now + 1  # type: ignore[no-any-return]
     return join(seen, own, seen.tokens, seen.unfilled)
 
@@ -293,11 +302,11 @@ def blocks_of(own: Steps, tokens: int) -> int:
     return -(-tokens // own.block)
 
 
-def evict_last(view: Any, own: Steps, excess: int) -> None:
-    """Evict those admitted last until ``excess`` blocks of the next round are free; one stays."""
+def evict_in_order(view: Any, own: Steps, excess: int) -> None:
+    """Evict until ``excess`` blocks of the next round are free; one request stays."""
     forget_past(own.victims, own.start, own.v[ENGINE_RUNNING])
     while excess > 0 and own.v[ENGINE_RUNNING] > 1:
-        _, i, start = heappop(own.victims)
+        _, _, i, start = heappop(own.victims)
         if own.start[i] == start:
             excess -= evict_request(view, own, i)
 
@@ -335,7 +344,10 @@ def join(view: Any, own: Steps, used: int, unfilled: int) -> int:
         heappop(own.queue)
         room -= held
         own.start[i] = view.now
-        heappush(own.victims, (-own.v[TURNS], i, view.now))
+        first, second = -own.v[TURNS], 0
+        if own.by_key:
+            first, second = -own.key[i], -own.number[i]
+        heappush(own.victims, (first, second, i, view.now))
         own.v[TURNS] += 1
         own.v[ENGINE_RUNNING] += 1
         own.admit.append(i)

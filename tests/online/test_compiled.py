@@ -33,6 +33,13 @@ POLICIES = [
     ("vllm-fcfs", {"batch": 4, "tokens": 9}),
     ("vllm-fcfs", {"batch": 0, "tokens": 0}),
     ("sarathi", {"batch": 3, "tokens": 5}),
+    ("vllm-priority", {}),
+    ("vllm-priority", {"priority": "predicted", "batch": 4, "tokens": 9}),
+    ("vllm-priority", {"priority": "weight", "batch": 0, "tokens": 0}),
+    ("alpha-protection", {"alpha": 0.1}),
+    ("alpha-beta-clearing", {"alpha": 0.1, "beta": 0.4}),
+    ("srpt", {}),
+    ("sprpt", {"c": 0.5, "batch": 3}),
     ("mc-sf", {}),
     ("mc-sf", {"lengths": "predicted", "margin": 0.2}),
     ("mc-benchmark", {}),
@@ -67,7 +74,9 @@ def drawn(seed):
     arrival = rng.integers(0, int(rng.choice([1, 30, 900])), number)
     predicted = np.maximum(1, output + rng.integers(-3, 4, number))
     columns = (arrival, prompt, output)
-    return Instance("drawn", memory, *columns, predicted=predicted, tick_seconds=0.05)
+    weight = stream(seed, "cases").integers(1, 4, number)
+    given = {"predicted": predicted, "weight": weight}
+    return Instance("drawn", memory, *columns, **given, tick_seconds=0.05)
 
 
 def rule_of(instance, policy, preemption="restart", clock=None):

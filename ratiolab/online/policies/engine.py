@@ -17,6 +17,7 @@ while here they make their tokens. Shared prefixes, speculation and batches in f
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from numpy.random import Generator
@@ -73,9 +74,9 @@ class Engine(Policy):
     def budget(self) -> int:
         return self.tokens
 
-    def key(self, view: View, request: int) -> Key:
+    def key(self, view: View, request: int) -> int | Fraction:
         """Return the key of a waiting request; the least goes first, equals as they arrived."""
-        return ()
+        return 0
 
     def leaves(self, view: View, request: int, turn: int) -> Key:
         """Return the key of a running request; the least leaves first, then the latest arrival.
@@ -84,30 +85,37 @@ class Engine(Policy):
         ----------
         turn : of its last admission, counted from 0.
         """
-        return tuple(-part for part in self.key(view, request))
+        return (-self.key(view, request),)
 
     @property
     def last_leaves(self) -> bool:
         """Whether the request that was admitted last leaves first."""
         return False
 
+    @property
+    def in_order(self) -> bool:
+        """Whether the order in which requests leave is known when they start."""
+        return self.last_leaves or type(self).leaves is Engine.leaves
+
     def remember(self, make: Containers) -> Steps:
         """Return the state of a run before its first round."""
-        most, tokens = self.batch or NEVER, self.tokens or NEVER
-        return Steps.of(most, tokens, self.block, self.returns_first, make)
+        limits = self.batch or NEVER, self.tokens or NEVER, self.block
+        return Steps.of(limits, self.returns_first, not self.last_leaves, make)
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         return _Steps(self)
 
     def shared(self, memory: int, clock: BatchTime | None) -> Shared:
         key = self.key
-        return Shared(lambda view, i: (*key(view, i), view.arrival[i]), most=self.batch or NEVER)
+        return Shared(lambda view, i: (key(view, i), view.arrival[i]), most=self.batch or NEVER)
 
     def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
-        """Return the rule of an engine in order of arrival whose last request leaves first."""
-        in_order = type(self).key is Engine.key and self.last_leaves and self.block == 1
-        zeros = [0] * len(known)
-        return Rule(rules.engine_step, self.remember, zeros) if in_order else None
+        """Return the rule of an engine whose victims are known when they start."""
+        if self.block > 1 or not self.in_order:
+            return None
+        key: list[Any] = [self.key(known, i) for i in range(len(known))]
+        least = min(key)
+        return Rule(rules.engine_step, self.remember, [each - least for each in key])
 
 
 def victim_key(victim: Victim, view: View, request: int, turn: int) -> Key:
@@ -171,8 +179,8 @@ class _Steps:
     def _evict(self, view: View, excess: int) -> None:
         """Evict victims in order, until ``excess`` blocks of the next round are free."""
         policy, own = self._policy, self._own
-        if policy.last_leaves:
-            rules.evict_last(view, own, excess)
+        if policy.in_order:
+            rules.evict_in_order(view, own, excess)
             return
 
         def leaves(i: int) -> tuple[Key, int]:

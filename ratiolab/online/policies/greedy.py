@@ -111,31 +111,19 @@ class OneRoundAhead:
     key : of a request, computed when it enters the queue; the least is admitted first and evicted
         last, equal keys in the order of the file.
     most : requests in memory at once.
-    limit : tokens that admission fills, by default the memory. A request that exceeds them by
-        itself starts when no request runs.
     """
 
     def __init__(
-        self,
-        setting: Setting,
-        key: Callable[[View, int], float],
-        most: int = NEVER,
-        limit: int | None = None,
+        self, setting: Setting, key: Callable[[View, int], float], most: int = NEVER
     ) -> None:
         self._key = key
-        limit = setting.memory if limit is None else limit
-        self._own = Ahead.of(most, limit, OnLists())
+        self._own = Ahead.of(most, setting.memory, OnLists())
 
     def __call__(self, view: View) -> Decision:
         own = self._own
         for i in view.arrived:
             own.key[i] = self._key(view, i)
-        rules.take_note(view, own)
-        wake = rules.fill(view, own, self._make_room(view, own))
+        wake = rules.one_round_ahead(view, own)
         for i in own.evict:
             own.key[i] = self._key(view, i)
         return Decision(list(own.admit), list(own.evict), wake)
-
-    def _make_room(self, view: View, own: Ahead) -> int:
-        """Evict until the others fit in the next round; return the tokens that they hold then."""
-        return rules.make_room(view, own)

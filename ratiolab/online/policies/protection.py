@@ -4,15 +4,16 @@ Source: Jaillet, Jiang, Mellou, Molinaro, Podimata, Zhou (2025), Section 5.2, ar
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from numpy.random import Generator
 
-from ratiolab.online.policies.greedy import OneRoundAhead
-from ratiolab.online.policies.prefix import held_next, unreserved
+from ratiolab.online import rules
+from ratiolab.online.policies.prefix import unreserved
 from ratiolab.online.policy import Decide, Part, Policy, Setting, Share
-from ratiolab.online.rules import Ahead, leave
-from ratiolab.online.view import View
+from ratiolab.online.rules import Containers, OnLists, Rule, asked
+from ratiolab.online.view import NEVER
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,9 @@ class AlphaProtection(Policy):
 
     alpha: Share = 0.25
 
+    chance: ClassVar[float] = 1.0
+    """Probability with which a request is cleared."""
+
     name: ClassVar[str] = "alpha-protection"
     source: ClassVar[str] = "Jaillet et al. (2025), Section 5.2, arXiv 2502.07115v5"
 
@@ -42,7 +46,17 @@ class AlphaProtection(Policy):
         return True
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Clearing(setting, self.alpha, 1, rng)
+        own = self.remember(OnLists(), setting, rng)
+        return asked(protect, own, lambda view, i: view.arrival[i])
+
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
+        """Return the rule of protection and clearing."""
+        return Rule(protect, partial(self.remember, setting=setting, rng=rng))
+
+    def remember(self, make: Containers, setting: Setting, rng: Generator) -> "Protected":
+        """Return the state of a run before its first round."""
+        limit = unreserved(setting.memory, self.alpha)
+        return Protected.of(limit, self.chance, self.may_overflow, rng, make)
 
 
 @dataclass(frozen=True)
@@ -79,29 +93,65 @@ class AlphaBetaClearing(AlphaProtection):
     def may_overflow(self) -> bool:
         return self.overflow == "allowed"
 
-    def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Clearing(setting, self.alpha, self.beta, rng, once=self.may_overflow)
+    @property
+    def chance(self) -> float:  # type: ignore[override]
+        """Probability with which a request is cleared."""
+        return self.beta
 
 
-class _Clearing(OneRoundAhead):
-    """One run in order of arrival in which an overflow clears each request with some chance."""
+class Protected(NamedTuple):
+    """State of a policy with a protected share of memory; the columns are those of `rules.Ahead`.
 
-    def __init__(
-        self, setting: Setting, alpha: float, chance: float, rng: Generator, *, once: bool = False
-    ) -> None:
-        limit = unreserved(setting.memory, alpha)
-        super().__init__(setting, lambda view, i: view.arrival[i], limit=limit)
-        self._chance, self._rng, self._once = chance, rng, once
+    Parameters
+    ----------
+    chance : probability with which a request is cleared.
+    once : whether each request draws once a round, even if the rest does not fit.
+    draws : random numbers.
+    """
 
-    def _make_room(self, view: View, own: Ahead) -> int:
-        tokens = view.tokens
-        active = sorted(view.running) if tokens > view.memory else []
-        while tokens > view.memory:
-            drawn = self._rng.random(len(active)) < self._chance
-            for i in [i for i, goes in zip(active, drawn, strict=True) if goes]:
-                tokens -= held_next(view, i)
-                active.remove(i)
-                leave(own, i)
-            if self._once:
-                break
+    most: int
+    limit: int
+    chance: float
+    once: bool
+    draws: Generator
+    count: Any
+    key: Any
+    start: Any
+    queue: Any
+    victims: Any
+    admit: Any
+    evict: Any
+
+    @classmethod
+    def of(
+        cls, limit: int, chance: float, once: bool, draws: Generator, make: Containers
+    ) -> "Protected":
+        """Return the state of a run before its first round; admission fills ``limit`` tokens."""
+        ahead = rules.Ahead.of(NEVER, limit, make)
+        return cls(*ahead[:2], chance, once, draws, *ahead[2:])
+
+
+def protect(view: Any, own: Protected) -> int:
+    """Admit below the limit, or clear requests when memory overflows."""
+    rules.take_note(view, own)
+    return rules.fill(view, own, _clear(view, own))
+
+
+def _clear(view: Any, own: Protected) -> int:
+    """Clear requests until the others fit in the next round; return the tokens they hold then."""
+    tokens: int = view.tokens
+    rules.forget_past(own.victims, own.start, own.count[0])
+    if tokens <= view.memory:
         return tokens
+    active = sorted([i for _, _, i, start in own.victims if own.start[i] == start])
+    while tokens > view.memory:
+        goes = [own.draws.random() < own.chance for _ in active]
+        for k in range(len(active)):
+            if goes[k]:
+                i = active[k]
+                tokens -= view.prompt[i] + view.generated[i] + view.now + 1 - own.start[i]
+                rules.leave(own, i)
+        active = [i for i in active if own.start[i] >= 0]
+        if own.once:
+            break
+    return tokens

@@ -45,8 +45,8 @@ class ShortFirst(Engine):
             return super().leaves(view, request, turn)
         return victim_key(self.victim, view, request, turn)
 
-    def key(self, view: View, request: int) -> Key:
+    def key(self, view: View, request: int) -> Fraction:
         length = 0 if self.length == "prompt" else view.predicted[request]
         if self.length != "predicted":
             length += view.prompt[request]
-        return (length + Fraction(str(self.ageing)) * view.arrival[request],)
+        return length + Fraction(str(self.ageing)) * view.arrival[request]

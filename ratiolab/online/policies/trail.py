@@ -3,13 +3,11 @@
 Source: Shahout et al. (2025), Sections 3.1 and 3.3, arXiv 2410.01035.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from heapq import heappush
-from math import floor
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -18,11 +16,13 @@ from ratiolab.model import Preemption
 from ratiolab.online.policies.prefix import keep_and_start
 from ratiolab.online.policy import KEEPING, Decide, Interval, Limit, Policy, Setting, Unit
 from ratiolab.online.refinement.classifier import Classifier
+from ratiolab.online.rules import Containers, OnLists, Rule
 from ratiolab.online.view import NEVER, Decision, Information, View
 from ratiolab.theory.laws.bin_filter import middles, transition, transition_as_printed
 
-Rank: TypeAlias = tuple[bool, float, bool, int, int]
-"""Preemptable, remaining length, waiting, arrival, request: the smaller goes first."""
+Rank: TypeAlias = tuple[int, float, int, int, int]
+"""Whether it is preemptable, remaining length, whether it waits, arrival, and request: the least
+goes first."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,28 @@ class SPRPT(Policy):
     preemption: ClassVar[Preemption] = "recompute"
     semantics: ClassVar[tuple[Preemption, ...]] = KEEPING
 
+    lengths: ClassVar[str] = "predicted"
+    """Column of the believed lengths."""
+
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(self, lambda view, i: view.predicted[i])
+        return _Run(self)
+
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
+        """Return the rule of remaining lengths."""
+        length = getattr(known, self.lengths)
+        return Rule(least_remaining_first, self.remember, [*map(self.kept_from, length)], length)
+
+    def remember(self, make: Containers) -> "Ranks":
+        """Return the state of a run before its first round."""
+        return Ranks.of(self.batch or NEVER, make)
+
+    def kept_from(self, length: int) -> int:
+        """Return the tokens from which on a request of this length ranks before all others."""
+        return max(1, length * self._share.numerator // self._share.denominator)
+
+    @cached_property
+    def _share(self) -> Fraction:
+        return Fraction(str(self.c))
 
 
 @dataclass(frozen=True)
@@ -64,9 +84,7 @@ class SRPT(SPRPT):
     name: ClassVar[str] = "srpt"
     source: ClassVar[str] = "as in Shahout et al. (2025), arXiv 2410.01035"
     information: ClassVar[Information] = Information.TRUE_LENGTH
-
-    def start(self, setting: Setting, rng: Generator) -> Decide:
-        return _Run(self, lambda view, i: view.output[i])
+    lengths: ClassVar[str] = "output"
 
 
 @dataclass(frozen=True)
@@ -119,7 +137,10 @@ class TRAIL(SPRPT):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         corrected = self.propagation == "corrected"
         refined = Refined(self.classifier, corrected=corrected)
-        return _Run(self, lambda view, i: view.predicted[i], refined)
+        return _Run(self, refined)
+
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
+        return None
 
 
 class Refined:
@@ -183,39 +204,116 @@ class Refined:
         self._expected = np.concatenate([self._expected, np.zeros(more)])
 
 
+class Ranks(NamedTuple):
+    """State of a policy that ranks by remaining length.
+
+    Parameters
+    ----------
+    most : requests that run at once.
+    key : tokens from which on each request ranks before the others.
+    length : believed length of each request.
+    arrival : round in which each request arrived.
+    running : the running requests.
+    queue : heap of the ranks of waiting requests.
+    admit, evict : the last decision.
+    """
+
+    most: int
+    key: Any
+    length: Any
+    arrival: Any
+    running: Any
+    queue: Any
+    admit: Any
+    evict: Any
+
+    @classmethod
+    def of(cls, most: int, make: Containers) -> "Ranks":
+        """Return the state of a run before its first round."""
+        columns = make.column(), make.column(), make.column()
+        return cls(most, *columns, *map(make.heap, (1, 5, 1, 1)))
+
+
+def least_remaining_first(view: Any, own: Ranks) -> int:
+    """Serve requests in the order of their ranks; return when to be asked again."""
+    enter(view, own)
+    ranked = [rank(view, own, i, own.length[i] - age_of(view, i)) for i in own.running]
+    serve_ranked(view, own, sorted(ranked))
+    # without news the ranks of the running only improve, and memory only gets fuller
+    return NEVER
+
+
+def enter(view: Any, own: Ranks) -> None:
+    """Take out who has completed, and let wait who has arrived."""
+    own.admit.clear()
+    own.evict.clear()
+    for i in view.completed:
+        own.running.remove(i)
+    for i in view.arrived:
+        own.arrival[i] = view.now
+        heappush(own.queue, (1, own.length[i], 1, view.now, i))
+
+
+def age_of(view: Any, i: int) -> int:
+    """Return the tokens that a running request has made."""
+    return view.generated[i] + view.now - view.running[i]  # type: ignore[no-any-return]
+
+
+def rank(view: Any, own: Ranks, i: int, remaining: Any) -> Rank:
+    """Return the rank of a running request."""
+    preemptable = 1 if age_of(view, i) < own.key[i] else 0
+    return preemptable, remaining, 0, own.arrival[i], i
+
+
+def serve_ranked(view: Any, own: Ranks, ranked: Any) -> None:
+    """Let the first in the order run, whether they run already or wait.
+
+    Parameters
+    ----------
+    ranked : ranks of the running requests, sorted.
+    """
+    kept = keep_and_start(view, ranked, own.queue, own.most, own.admit)
+    for preemptable, remaining, _, arrival, i in ranked[kept:]:
+        heappush(own.queue, (preemptable, remaining, 1, arrival, i))
+        own.running.remove(i)
+        own.evict.append(i)
+    own.running.extend(own.admit)
+
+
 class _Run:
-    def __init__(
-        self, policy: SPRPT, length: Callable[[View, int], int], refined: Refined | None = None
-    ) -> None:
-        self._share, self._most = Fraction(str(policy.c)), policy.batch or NEVER
-        self._length, self._refined = length, refined
-        self._last: dict[int, int] = {}  # tokens from which on a request ranks before the others
-        self._queue: list[Rank] = []  # of the waiting requests
+    """One run in Python, which also tells who gives up memory under ``pause``.
+
+    Parameters
+    ----------
+    refined : remaining lengths that become better.
+    """
+
+    def __init__(self, policy: SPRPT, refined: Refined | None = None) -> None:
+        self._policy, self._refined = policy, refined
+        self._own = policy.remember(OnLists())
 
     def __call__(self, view: View) -> Decision:
-        if self._refined is not None:
-            self._refined.update(view)
+        own, refined, wake = self._own, self._refined, NEVER
         for i in view.arrived:
-            self._last[i] = max(1, floor(self._share * self._length(view, i)))
-            heappush(self._queue, self._rank(view, i, 0, waits=True))
-        now = view.now
-        ages = {i: view.generated[i] + now - start for i, start in view.running.items()}
-        ranked = sorted(self._rank(view, i, age, waits=False) for i, age in ages.items())
-        admitted: list[int] = []
-        kept = keep_and_start(view, ranked, self._queue, self._most, admitted)
-        evicted = [i for *_, i in ranked[kept:]]
-        stopped = [self._rank(view, i, ages[i], waits=True) for i in evicted]
-        for rank in stopped:
-            heappush(self._queue, rank)
-        if view.paused:
-            stopped += [self._rank(view, i, view.generated[i], waits=True) for i in view.paused]
-        drop = [i for *_, i in sorted(stopped, reverse=True)]
-        # without news the ranks of the running only improve, and memory only gets fuller
-        refining = self._refined is not None and self._queue
-        return Decision(admitted, evicted, view.now + 1 if refining else NEVER, drop)
+            own.length[i] = getattr(view, self._policy.lengths)[i]
+            own.key[i] = self._policy.kept_from(own.length[i])
+        if refined is None:
+            least_remaining_first(view, own)
+        else:
+            refined.update(view)
+            enter(view, own)
+            ranked = [rank(view, own, i, self._remaining(i, age_of(view, i))) for i in own.running]
+            serve_ranked(view, own, sorted(ranked))
+            wake = view.now + 1 if own.queue else NEVER
+        drop = sorted((*own.evict, *view.paused), key=lambda i: self._last(view, i), reverse=True)
+        return Decision(list(own.admit), list(own.evict), wake, drop)
 
-    def _rank(self, view: View, i: int, age: int, *, waits: bool) -> Rank:
-        remaining: float = self._length(view, i) - age
+    def _remaining(self, i: int, age: int) -> float:
         if self._refined is not None and age:
-            remaining = self._refined.remaining(i)
-        return age < self._last[i], remaining, waits, view.arrival[i], i
+            return self._refined.remaining(i)
+        return self._own.length[i] - age  # type: ignore[no-any-return]
+
+    def _last(self, view: View, i: int) -> Rank:
+        """Return the rank of a request that waits from this round on, or is paused."""
+        own, age = self._own, age_of(view, i) if i in view.running else view.generated[i]
+        return age < own.key[i], self._remaining(i, age), 1, own.arrival[i], i

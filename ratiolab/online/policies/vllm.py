@@ -73,12 +73,12 @@ class VLLMPriority(Engine):
         by_prediction = self.priority == "predicted"
         return Information.PREDICTION if by_prediction else Information.NOTHING
 
-    def key(self, view: View, request: int) -> Key:
+    def key(self, view: View, request: int) -> int:
         match self.priority:
             case "weight":
-                return (-view.weight[request],)
+                return -view.weight[request]
             case "deadline":
-                return (view.deadline[request],)
+                return view.deadline[request]
             case "predicted":
-                return (view.predicted[request],)
-        return (view.prompt[request],)
+                return view.predicted[request]
+        return view.prompt[request]
