@@ -36,12 +36,13 @@ def _parts() -> Iterator[str]:
     from ratiolab.executors import opened
     from ratiolab.hindsight.compilation import compile_ahead, kinds
     from ratiolab.online.ahead import compile_rule, policies_to_compile
-    from ratiolab.seconds.order_search import compile_search
+    from ratiolab.seconds.order_search import FEW, compile_search
 
     for kind in kinds():
         compile_ahead(kind)
         yield f"solve ({kind})"
-    compile_search()
+    for requests in FEW, FEW + 1:
+        compile_search(requests)
     yield "evaluate --search"
     with opened("local") as executor:
         for kind, _ in executor.unordered(_check, ("cells", "labels")):

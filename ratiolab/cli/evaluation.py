@@ -176,7 +176,7 @@ def evaluate(
     told = [] if log is None else log_lines(log, dropped, requests)
     lines = [] if found is None else found.lines()
     if clock != "unit" and (search or effort):
-        lines += _without_beams(len(instance))
+        lines += _not_searched(len(instance))
     proof = made.certificate if made.promise is None else made.promise.proof
     if certificate is not None and proof is not None:
         lines.append(written(proof, certificate, len(instance), None if log is None else clock))
@@ -244,14 +244,15 @@ def require_report(report: Path | None) -> None:
         require_no_folder(report)
 
 
-def _without_beams(requests: int) -> list[str]:
-    """Return a sentence if the search for a schedule under a clock leaves out its beams."""
+def _not_searched(requests: int) -> list[str]:
+    """Return a sentence if there are too many requests to search for a schedule under a clock."""
     from ratiolab.seconds.beam import MOST_REQUESTS
 
     if requests <= MOST_REQUESTS:
         return []
     return [
-        f"The schedule was searched without beams, which take up to {MOST_REQUESTS:,} requests."
+        "The searched order is that of the best policy that knows every output: a search takes "
+        f"up to {MOST_REQUESTS:,} requests."
     ]
 
 

@@ -45,7 +45,7 @@ CHUNK = 1000
 """States that are gone on with between two looks at the time."""
 
 LARGEST = 2 * 10**8
-"""Bytes of the states of a beam, or of the snapshots of an annealing, at most."""
+"""Bytes of the states of a beam, at most."""
 
 MOST_REQUESTS = LARGEST // (4 * COARSE)
 """Most requests of a beam: those for which there is room for `COARSE` cells."""

@@ -49,7 +49,7 @@ def both_ends(
     search, bound : seconds of each; there is no bound at 0.
     tell : called with the part of the time that is used.
     """
-    compile_search()
+    compile_search(len(instance))
     began, over, interrupted = time.perf_counter(), np.zeros(1, np.bool_), False
 
     def schedule() -> Simulation:

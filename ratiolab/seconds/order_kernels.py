@@ -80,9 +80,6 @@ class Served(NamedTuple):
     base: IntArray
 
 
-FEW = 400
-"""Most requests for moves of releases: they gain nothing where many requests wait."""
-
 HELD = 9
 """Kind of a move that releases a request at another time."""
 
@@ -280,9 +277,9 @@ def anneal(timed, known, new, began, least, bits, large, moves, heat, settings):
     """Try moves at a temperature; starts of a total below ``least`` go to ``began``; return it.
 
     ``settings`` are the reach of a move, the temperatures that an order may lose before it is given
-    up, and ``rare``: one move in ``rare`` puts one of the requests ``large`` anywhere. Where there
-    are few requests, a third of the moves release one later, or at its arrival again. Before and
-    after, ``known`` and ``new`` hold one order.
+    up, and ``rare``: one move in ``rare`` puts one of the requests ``large`` anywhere. A third of
+    the moves release one later, or at its arrival again. Before and after, ``known`` and ``new``
+    hold one order.
     """
     reach, give, rare = settings
     n, whole = len(known.order), len(known.total) - 1
@@ -290,7 +287,7 @@ def anneal(timed, known, new, began, least, bits, large, moves, heat, settings):
         what = draw(bits) % np.uint64(rare)
         if what == 0:
             i, j, kind = far_move(bits, new.order, large)
-        elif what % np.uint64(3) == 0 and n <= FEW:
+        elif what % np.uint64(3) == 0:
             i, j, kind = 0, n - 1, HELD
         else:
             i, j, kind = near_move(bits, n, reach)

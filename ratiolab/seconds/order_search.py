@@ -24,11 +24,10 @@ from ratiolab.online import Information, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policy import Decide, Policy, Setting
 from ratiolab.online.view import NEVER, Decision, View
-from ratiolab.seconds.beam import LARGEST, beams, first_of
+from ratiolab.seconds.beam import beams, first_of
 from ratiolab.seconds.beam_kernels import compact
 from ratiolab.seconds.duals import Flag, in_closed_form, parts_of, value
 from ratiolab.seconds.order_kernels import (
-    FEW,
     FIELDS,
     HIGHEST,
     STRIDE,
@@ -44,9 +43,11 @@ BEGIN = "swf", "swf-fit", "svf-fit", "mc-sf"
 LONGEST = 2**62
 """Picoseconds of arrivals that a search takes, 53 days: its sums are 64-bit integers."""
 
+FEW = 400
+"""Most requests whose orders are annealed: with more, annealing finds nothing better than beams."""
+
 BEAMS = 0.5
-"""Part of the time for beams where few requests are released later; else they have all of it, and
-an annealing what they leave."""
+"""Part of the time for beams where an annealing follows; else they have all of it."""
 
 HOT, COLD, REACH, GIVE = 0.01, 0.001, 8, 6.0
 """First and last temperature in mean latencies; places of a move; temperatures that may be lost."""
@@ -158,7 +159,7 @@ def search_order(
     4.0
     """
     if seconds:
-        compile_search()
+        compile_search(len(instance))
     began, over = time.perf_counter(), np.zeros(1, np.bool_) if over is None else over
 
     def used(share: float = 1.0) -> float:
@@ -179,11 +180,10 @@ def search_order(
         starts = beams(instance, clock, timed, lambda: used(share), share * seconds)
         if starts is not None:
             best = min(best, run(Planned(tuple(starts.tolist()))), key=total_seconds)
-        snapshots = 4 * 8 * timed.running * (len(instance) // STRIDE)
-        if used() >= 1 or snapshots > LARGEST:  # with so many, moves are too slow to find anything
+        if used() >= 1 or not few:
             return best
         order = np.lexsort((instance.volume, best.schedule.starts))
-        known = served(timed, order, _releases(timed, best) if few else None)
+        known = served(timed, order, _releases(timed, best))
         mean = (known.total[-1] - timed.due.sum(dtype=float)) / len(order)
         cooling = Cooling(HOT * mean, COLD * mean, REACH, GIVE)
         starts = known.began.copy()
@@ -193,10 +193,17 @@ def search_order(
         return best
 
 
-def compile_search() -> None:
-    """Compile what a search calls, and bounds after it, unless this has been done here."""
-    if not is_done("search"):
-        compile_halves("search", _beam, _orders_and_duals)
+def compile_search(requests: int) -> None:
+    """Compile what a search calls, and bounds after it, unless this has been done here.
+
+    Parameters
+    ----------
+    requests : number of them; with few there is more to compile.
+    """
+    if requests > FEW and not is_done("search"):
+        compile_halves("search", _beam, _duals)
+    if requests <= FEW and not is_done("search-few"):
+        compile_halves("search-few", _beam, _orders_and_duals)
 
 
 def _pair() -> tuple[Instance, BatchTime]:
@@ -218,7 +225,12 @@ def _orders_and_duals() -> None:
     known = served(timed, np.arange(2))
     columns = anneal, timed, known, known.order.copy(), largest(pair[0])
     cooled(*columns, Cooling(1.0, 0.1, REACH, GIVE), lambda: next(parts, 1.0))
-    duals = parts_of(*pair, refills=False, groups=1)
+    _duals()
+
+
+def _duals() -> None:
+    """Do in little what a certificate does."""
+    duals = parts_of(*_pair(), refills=False, groups=1)
     value(duals, in_closed_form(duals, 1.0, 4))
 
 

@@ -33,7 +33,7 @@ from ratiolab.online import Simulation
 from ratiolab.online.clock import PICOSECONDS
 from ratiolab.seconds import certified_bound, order_search
 from ratiolab.seconds.certified_bound import seconds_certificate
-from ratiolab.seconds.order_search import compile_search, search_order, total_seconds
+from ratiolab.seconds.order_search import FEW, compile_search, search_order, total_seconds
 
 NAMES = ("conversations 500", "synthetic 300")
 PARTS = ("memory", "others", "order", "alone")
@@ -133,7 +133,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[11, 12])
     parser.add_argument("--write", action="store_true", help="write results/benchmarks.md")
     asked = parser.parse_args()
-    compile_search()
+    for requests in FEW, FEW + 1:
+        compile_search(requests)
     for module in (certified_bound, order_search):
         module.time = SimpleNamespace(perf_counter=thread_time)
     rows = []

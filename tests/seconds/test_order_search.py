@@ -15,6 +15,7 @@ from ratiolab.online.clock import BatchTime, picoseconds
 from ratiolab.online.policies.prefix import Order, PrefixPolicy
 from ratiolab.online.policy import Setting
 from ratiolab.ratio.clock_bound import clock_lower_bound
+from ratiolab.seconds import order_search
 from ratiolab.seconds.beam import PORTFOLIO, guide_of, started
 from ratiolab.seconds.duals import parts_of
 from ratiolab.seconds.order_search import Planned, search_order, served, timed_of, total_seconds
@@ -95,6 +96,16 @@ def test_an_evaluation_encloses_the_best_schedule_and_a_search_only_lowers_its_u
     assert searched.enclosure[0] == plain.enclosure[0] == plain.bounds["mean"]
     assert searched.enclosure[0] <= searched.enclosure[1] <= plain.enclosure[1]
     assert searched.to_dict()["best_schedule"] == list(searched.enclosure)
+
+
+@pytest.mark.parametrize("annealed", [True, False])
+def test_only_orders_of_few_requests_are_annealed(annealed, monkeypatch):
+    called, instance = [], drawn(4, 30)
+    monkeypatch.setattr(order_search, "FEW", len(instance) - (not annealed))
+    monkeypatch.setattr(order_search, "cooled", lambda *_, **__: called.append(True))
+    monkeypatch.setattr(order_search, "beams", lambda *_: None)
+    search_order(instance, CLOCKS[1], 60.0)
+    assert called == [True] * annealed
 
 
 def test_without_time_only_the_first_policy_is_simulated(monkeypatch):

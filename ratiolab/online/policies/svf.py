@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 from numpy.random import Generator
 
@@ -12,7 +13,8 @@ from ratiolab.online.policies.greedy import OneRoundAhead
 from ratiolab.online.policies.mc_sf import Believing, believed
 from ratiolab.online.policies.prefix import Order
 from ratiolab.online.policy import Decide, Policy, Setting, Shared
-from ratiolab.online.view import Information
+from ratiolab.online.rules import Ahead, Rule, one_round_ahead
+from ratiolab.online.view import NEVER, Information, View
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,14 @@ class SVFOneBit(Policy):
     information: ClassVar[Information] = Information.INTERVAL
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        return OneRoundAhead(
-            setting, lambda view, i: volume(view.prompt[i], (view.lower[i] + view.upper[i]) // 2)
-        )
+        return OneRoundAhead(setting, self.key)
+
+    def rule(self, setting: Setting, known: Any, rng: Generator) -> Rule | None:
+        """Return the rule of an order by volume."""
+        key = [self.key(known, i) for i in range(len(known))]
+        return Rule(one_round_ahead, partial(Ahead.of, NEVER, setting.memory), key)
+
+    def key(self, view: View, request: int) -> int:
+        """Return the key of a request that enters the queue; the least goes first."""
+        middle = (view.lower[request] + view.upper[request]) // 2
+        return volume(view.prompt[request], middle)
