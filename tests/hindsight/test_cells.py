@@ -34,6 +34,7 @@ from ratiolab.hindsight.schedules.heuristics import best_list_schedule, list_sch
 from ratiolab.hindsight.tiny import tiny_optimum
 from ratiolab.model import Instance, Schedule, require_feasible
 from ratiolab.model.streams import stream
+from ratiolab.workloads.generators import generate
 
 
 class Run:
@@ -332,6 +333,14 @@ def test_a_check_that_takes_too_much_is_refused_and_taken_on_demand(
     monkeypatch.setattr(effort, "MOST_BYTES", 50_000)
     with pytest.raises(TooCostlyError, match=r"memory|bytes"):
         certify(made, instance)
+
+
+def test_a_check_counts_delays_where_all_have_started() -> None:
+    instance = generate("trace-conversations", 5, n=14, memory=16_492, load=0)
+    result = solve(instance, time_limit=30)
+    assert result.status == "optimal"
+    with allowing(0.3):
+        assert certify(result.certificate, instance) == result.lower
 
 
 @pytest.mark.parametrize("third", [False, True])

@@ -194,12 +194,14 @@ def early(requests, labels, k):  # type: ignore[no-untyped-def]
 def delay(requests, labels, source, found, rows, width, limit):  # type: ignore[no-untyped-def]
     """Raise the waiting of rows whose entries cannot all start as early as they can.
 
-    Rows that then exceed the limit become no labels: they have started -1.
+    Rows that then exceed the limit become no labels: they have started -1. Rows that have started
+    all requests become one label, without entries.
 
     Parameters
     ----------
     labels, source : what each row extends.
     """
+    full = 2 ** len(requests.arrival) - 1
     for row in range(rows):
         if found.started[row] < 0:
             continue
@@ -226,6 +228,8 @@ def delay(requests, labels, source, found, rows, width, limit):  # type: ignore[
         found.ended[row] = max(ended, found.cost[row] - late)
         if found.cost[row] + found.rest[row] > limit:
             found.started[row] = -1
+        elif found.started[row] == full:
+            close(found, row, 0)
 
 
 @careful
@@ -319,12 +323,11 @@ def start_sets(  # type: ignore[no-untyped-def]
                     if row == len(found.key):
                         return k, first_row, nodes
                     kept = 0
-                    if not every:
-                        for q in range(known + d):
-                            i = who[q]
-                            code = (last[q] // width) << REQUEST_BITS | i
-                            output = requests.output[i]
-                            kept = keep(found, row, kept, code, end[q], output, boundary)
+                    for q in range(known + d):
+                        i = who[q]
+                        code = (last[q] // width) << REQUEST_BITS | i
+                        output = requests.output[i]
+                        kept = keep(found, row, kept, code, end[q], output, boundary)
                     found.started[row], found.above[row], found.source[row] = begun[d], 0, k
                     found.cost[row], found.reduced[row] = cost[d], spent[d]
                     found.rest[row], found.spare[row] = rest, spare
@@ -399,11 +402,8 @@ def split_sets(  # type: ignore[no-untyped-def]
     entries = np.empty((3, size), np.int64)
     who, last, end = entries[0], entries[1], entries[2]
     total = np.empty((n + 1, size), np.int64)
-    split, tried, stay = (
-        np.zeros(n + 1, np.int64),
-        np.zeros(n + 1, np.int64),
-        np.zeros(n + 1, np.int64),
-    )
+    split, tried = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    stay, stay_spent = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     cost, spent = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     own = np.empty((2, n), np.int64)
     for i in range(n):
@@ -436,50 +436,45 @@ def split_sets(  # type: ignore[no-untyped-def]
                 if (after & ~started) >> i & 1:
                     split[number] = i
                     number += 1
-            stay[number] = 0
+            stay[number], stay_spent[number] = 0, spare - capacity
             for x in range(number - 1, -1, -1):
-                stay[x] = stay[x + 1] + max(0, left - requests.arrival[split[x]])
+                i = split[x]
+                stay[x] = stay[x + 1] + max(0, left - requests.arrival[i])
+                stay_spent[x] = stay_spent[x + 1] + min(own[0, i], own[1, i])
             tried[0] = d = 0
             while d >= 0:
                 if d == number:
                     nodes += 1
                     if nodes > most:
                         return k, first_row, nodes
-                    if spent[d] + spare - capacity <= top:
-                        if row == len(found.key):
-                            return k, first_row, nodes
-                        between, early, early_spent, first, second = (
-                            started,
-                            cost[0],
-                            spent[0],
-                            0,
-                            0,
-                        )
-                        for x in range(d):
-                            if tried[x] == 1:
-                                between |= 1 << split[x]
-                                early += cost[x + 1] - cost[x]
-                                early_spent += spent[x + 1] - spent[x]
-                        for part in range(3):  # known ones, then those of each half
-                            for q in range(known + d):
-                                if part != (tried[q - known] if q >= known else 0):
-                                    continue
-                                code = (last[q] // width) << REQUEST_BITS | who[q]
-                                output = requests.output[who[q]]
-                                if part < 2 and between != full:
-                                    first = keep(half, row, first, code, end[q], output, middle)
-                                if after != full:
-                                    second = keep(found, row, second, code, end[q], output, right)
-                        half.started[row], half.above[row], half.source[row] = between, -1, k
-                        half.cost[row], half.reduced[row] = early, early_spent
-                        half.rest[row] = half.spare[row] = 0
-                        close(half, row, first)
-                        found.started[row] = after if between != full else -1
-                        found.above[row] = y
-                        found.cost[row], found.reduced[row] = cost[d], spent[d]
-                        found.rest[row], found.spare[row] = rest, spare
-                        close(found, row, second)
-                        row += 1
+                    if row == len(found.key):
+                        return k, first_row, nodes
+                    between, early, early_spent = started, cost[0], spent[0]
+                    for x in range(d):
+                        if tried[x] == 1:
+                            between |= 1 << split[x]
+                            early += cost[x + 1] - cost[x]
+                            early_spent += spent[x + 1] - spent[x]
+                    first = second = 0
+                    for part in range(3):  # known ones, then those of each half
+                        for q in range(known + d):
+                            if part != (tried[q - known] if q >= known else 0):
+                                continue
+                            code = (last[q] // width) << REQUEST_BITS | who[q]
+                            output = requests.output[who[q]]
+                            if part < 2:
+                                first = keep(half, row, first, code, end[q], output, middle)
+                            second = keep(found, row, second, code, end[q], output, right)
+                    half.started[row], half.above[row], half.source[row] = between, -1, k
+                    half.cost[row], half.reduced[row] = early, early_spent
+                    half.rest[row] = half.spare[row] = 0
+                    close(half, row, first)
+                    found.started[row] = after if between != full else -1
+                    found.above[row] = y
+                    found.cost[row], found.reduced[row] = cost[d], spent[d]
+                    found.rest[row], found.spare[row] = rest, spare
+                    close(found, row, second)
+                    row += 1
                     d -= 1
                     continue
                 if tried[d] == 2:
@@ -491,6 +486,8 @@ def split_sets(  # type: ignore[no-untyped-def]
                 lower, final = max(requests.arrival[i], begin), begin + width - 1
                 others = stay[d + 1] + rest
                 if lower > final or cost[d] + lower - requests.arrival[i] + others > limit:
+                    continue
+                if spent[d] + own[part, i] + stay_spent[d + 1] > top:
                     continue
                 if part == 0 and requests.twin[i] >= 0:
                     waits = False  # for an equal request that starts in the second half

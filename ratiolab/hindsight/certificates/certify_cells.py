@@ -36,7 +36,7 @@ what the requests without an entry have, the sum of left - a over the entries, a
 excess at an end. A label keeps a bound of the first, ``ended``: it rises by left - a of requests
 that leave the entries, and is at least what S has waited less the sum of r - a over the entries.
 Labels that merge keep the least. Transitions add left - a only, as S may have paid for a delay
-before.
+before. Where all have started the label forgets its entries, but only when this is done.
 
 *Rest.* What S has yet to wait is at least the sum of boundary - a over arrived requests that
 remain, and at least the Lagrangian bound over later rows under the prices of what lies ahead: the
