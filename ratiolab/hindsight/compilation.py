@@ -238,11 +238,13 @@ def _mark(kind: str) -> Path:
     import numba
 
     key = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
-    here = Path(__file__).parent
-    for folder in here, here.parent / "seconds":
-        for file in sorted(folder.rglob("*.py")):
-            stat = file.stat()
-            key.update(f"{file.name} {stat.st_mtime_ns} {stat.st_size}".encode())
+    package = Path(__file__).parent.parent
+    files = [package / "machine_code.py"]
+    for folder in "hindsight", "model", "seconds":
+        files += sorted((package / folder).rglob("*.py"))
+    for file in files:
+        stat = file.stat()
+        key.update(f"{file.name} {stat.st_mtime_ns} {stat.st_size}".encode())
     name = f"{kind}.{sys.implementation.cache_tag}-{key.hexdigest()[:16]}.compiled"
     return _folder() / name
 
