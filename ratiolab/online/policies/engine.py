@@ -113,6 +113,8 @@ class Engine(Policy):
         """Return the rule of an engine whose victims are known when they start."""
         if self.block > 1 or not self.in_order:
             return None
+        if type(self).key is Engine.key:
+            return Rule(rules.engine_step, self.remember, [0] * len(known))
         key: list[Any] = [self.key(known, i) for i in range(len(known))]
         least = min(key)
         return Rule(rules.engine_step, self.remember, [each - least for each in key])
