@@ -16,6 +16,7 @@ from processes import PATIENCE, interrupted_after, tell_when_a_worker_has_made
 from ratiolab.model import Instance, Schedule, read_instance, violations, write_instance
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="process groups")
 @pytest.mark.parametrize("calls", [0, 100_000], ids=["before workers start", "while they import"])
 def test_ctrl_c_in_a_terminal_reaches_workers_that_still_start(folder, calls, start):

@@ -247,6 +247,7 @@ def answers(kind, settings, monkeypatch):
         yield found.lower, found.upper, found.schedule.starts.tolist(), stages
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "settings"), KINDS)
 def test_a_solve_without_a_limit_finds_the_same_however_fast_the_clock(kind, settings, monkeypatch):
     slow, fast = answers(kind, settings, monkeypatch)

@@ -136,6 +136,7 @@ def refuses_more_than_the_relaxation(seed: int) -> None:
             certify(claim, instance)
 
 
+@pytest.mark.long
 def test_the_checker_accepts_most_relaxed_diagrams_and_nothing_beyond(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -179,6 +179,7 @@ def test_an_unknown_log_is_refused_with_the_place_of_its_rows(tmp_path):
         read(tmp_path, '{"a": {"b": 1}}')
 
 
+@pytest.mark.long
 def test_a_log_comes_through_a_pipe_by_any_name(tmp_path, capsys):
     packed = gzip.compress(TEXT.encode())
     (tmp_path / "log.gz").write_bytes(packed)
