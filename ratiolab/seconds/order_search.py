@@ -200,10 +200,9 @@ def compile_search(requests: int) -> None:
     ----------
     requests : number of them; with few there is more to compile.
     """
-    if requests > FEW and not is_done("search"):
-        compile_halves("search", _beam, _duals)
-    if requests <= FEW and not is_done("search-few"):
-        compile_halves("search-few", _beam, _orders_and_duals)
+    kind, there = ("search-few", _orders_and_duals) if requests <= FEW else ("search", _duals)
+    if not is_done(kind):
+        compile_halves(kind, _beam, there)
 
 
 def _pair() -> tuple[Instance, BatchTime]:

@@ -35,15 +35,17 @@ class AlphaProtection(Policy):
 
     alpha: Share = 0.25
 
-    chance: ClassVar[float] = 1.0
-    """Probability with which a request is cleared."""
-
     name: ClassVar[str] = "alpha-protection"
     source: ClassVar[str] = "Jaillet et al. (2025), Section 5.2, arXiv 2502.07115v5"
 
     @property
     def may_loop(self) -> bool:
         return True
+
+    @property
+    def chance(self) -> float:
+        """Probability with which a request is cleared."""
+        return 1.0
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
         own = self.remember(OnLists(), setting, rng)
@@ -94,8 +96,7 @@ class AlphaBetaClearing(AlphaProtection):
         return self.overflow == "allowed"
 
     @property
-    def chance(self) -> float:  # type: ignore[override]
-        """Probability with which a request is cleared."""
+    def chance(self) -> float:
         return self.beta
 
 
