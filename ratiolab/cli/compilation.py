@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from ratiolab.cli.app import Json, answer, app, end_interrupted, progress
+from ratiolab.cli.listing import listed
 
 
 @app.command()
@@ -38,6 +39,7 @@ def _parts() -> Iterator[str]:
     from ratiolab.online.ahead import compile_rule, policies_to_compile
     from ratiolab.seconds.order_search import FEW, compile_search
 
+    listed()  # kept beside the machine code
     for kind in kinds():
         compile_ahead(kind)
         yield f"solve ({kind})"

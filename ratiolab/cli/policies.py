@@ -16,6 +16,7 @@ from ratiolab.cli.app import (
     SloLatency,
     SloTtft,
     Tick,
+    answer,
     app,
     in_seconds,
     print_json,
@@ -25,6 +26,7 @@ from ratiolab.cli.app import (
 )
 from ratiolab.cli.fleets import in_time, loaded, sentence, simulate_replicas
 from ratiolab.cli.groups import Routed
+from ratiolab.cli.listing import listed
 
 
 @app.command()
@@ -39,26 +41,11 @@ def policies(
     A policy never sees more than it declares: the simulator hides the output lengths from all
     policies except `true length`, which assumes perfect predictions.
     """
-    from ratiolab.online import POLICIES, make
-    from ratiolab.online.registry import describe, summary
     from ratiolab.report.tables import policies_table, routers_table
 
-    if routers:
-        from ratiolab.online.fleets.registry import ROUTERS, described
-
-        if json:
-            print_json("routers", {"routers": [described(key) for key in ROUTERS]})
-        else:
-            print_rich(routers_table([described(key) for key in ROUTERS]))
-        return
-    if json:
-        listed = [
-            describe(make(key)) | {"summary": summary(key), "source": POLICIES[key].source}
-            for key in POLICIES
-        ]
-        print_json("policies", {"policies": listed})
-        return
-    print_rich(policies_table(POLICIES))
+    kind, table = ("routers", routers_table) if routers else ("policies", policies_table)
+    rows = listed()[kind]
+    answer(json, kind, {kind: rows}, table(rows))
 
 
 @app.command()

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from ratiolab.online import POLICIES, make
-from ratiolab.online.registry import describe, parameters_of, summary
-
 if TYPE_CHECKING:
     from ratiolab.hindsight import OptResult
     from ratiolab.hindsight.promises import PromiseResult
@@ -136,19 +133,16 @@ def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
     return table
 
 
-def policies_table(keys: Iterable[str]) -> Table:
+def policies_table(policies: Iterable[Mapping[str, Any]]) -> Table:
     """Return a table of policies: information level, preemption, parameters and source."""
-    table = Table(show_lines=True)
-    keys = list(keys)
-    # a key is to be copied: it is never cut
-    table.add_column("policy", style="bold", min_width=max(map(len, keys)))
-    for name in ("knows, preemption", "what it does", "parameters", "source"):
-        table.add_column(name, overflow="fold")
-    for key in keys:
-        parameters = "\n".join(f"{n}={d}" for n, (_, d) in parameters_of(key).items())
-        data = describe(make(key))
-        knows = f"{data['information']},\n{data['preemption']}"
-        table.add_row(key, knows, summary(key), parameters, POLICIES[key].source)
+    names = "policy", "knows, preemption", "what it does", "parameters", "source"
+    policies = list(policies)
+    table = folding_table(*names, keys=[policy["policy"] for policy in policies])
+    table.columns[0].style = "bold"
+    for policy in policies:
+        knows = f"{policy['information']},\n{policy['preemption']}"
+        parameters = _parameters(policy)
+        table.add_row(policy["policy"], knows, policy["summary"], parameters, policy["source"])
     return table
 
 
@@ -158,9 +152,13 @@ def routers_table(routers: Iterable[Mapping[str, Any]]) -> Table:
     names = "router", "what it does", "parameters", "source"
     table = folding_table(*names, keys=[router["router"] for router in routers])
     for router in routers:
-        parameters = "\n".join(f"{name}={value}" for name, value in router["params"].items())
-        table.add_row(router["router"], router["summary"], parameters, router["source"])
+        table.add_row(router["router"], router["summary"], _parameters(router), router["source"])
     return table
+
+
+def _parameters(described: Mapping[str, Any]) -> str:
+    """Return the parameters of a policy or router with their defaults, one in a line."""
+    return "\n".join(f"{name}={value}" for name, value in described["params"].items())
 
 
 def folding_table(*names: str, show_lines: bool = True, keys: Iterable[str] = ()) -> Table:

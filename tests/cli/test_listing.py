@@ -1,0 +1,47 @@
+"""The kept list of policies and routers."""
+
+import os
+import subprocess
+import sys
+
+from command_line import run_json
+
+from ratiolab.cli import listing
+from ratiolab.online import POLICIES
+
+
+def test_the_list_is_kept_until_a_source_changes(tmp_path, monkeypatch):
+    source = tmp_path / "online" / "__init__.py"
+    source.parent.mkdir()
+    source.write_text("")
+    made = iter([{"policies": [n], "routers": []} for n in range(6)])
+    monkeypatch.setattr(listing, "PACKAGE", tmp_path)
+    monkeypatch.setattr(listing, "_made", lambda: next(made))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert [listing.listed()["policies"] for _ in range(2)] == [[0], [0]]
+    source.write_text("policy = 1")
+    assert [listing.listed()["policies"] for _ in range(2)] == [[1], [1]]
+    (kept,) = source.parent.rglob("list.json")
+    for n, broken in enumerate(("{", "[1]", "{}")):
+        kept.write_text(broken)
+        assert [listing.listed()["policies"] for _ in range(2)] == [[2 + n], [2 + n]]
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    kept.unlink()
+    assert listing.listed()["policies"] == [5]
+    assert not kept.exists()
+
+
+def test_a_kept_list_loads_neither_policies_nor_numpy(capsys):
+    assert [each["policy"] for each in run_json(capsys, "policies")["policies"]] == [*POLICIES]
+    program = (
+        "import sys; from ratiolab.cli.listing import listed; listed(); print(*sys.modules);"
+        "print(len(listed()['policies']))"
+    )
+    for _ in range(2):  # the first may have to make the list
+        words, places = [sys.executable, "-c", program], {"PYTHONDONTWRITEBYTECODE": ""}
+        run = subprocess.run(
+            words, env=os.environ | places, capture_output=True, text=True, check=True
+        )
+    modules, number = run.stdout.splitlines()
+    assert {"numpy", "ratiolab.online"}.isdisjoint(modules.split())
+    assert int(number) == len(POLICIES)
