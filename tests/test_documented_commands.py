@@ -219,8 +219,9 @@ def test_every_script_that_a_page_names_is_there():
 
 
 def marked(command: str) -> Any:
-    """Mark what reads a whole log, draws, or solves for seconds as a long test."""
+    """Mark what reads a whole log, draws, compiles or solves for seconds as a long test."""
     long = command.startswith(("ratiolab evaluate ", "ratiolab compare instances/small/jaillet"))
+    long = long or command == "ratiolab compile"
     long = long or "--plot" in command
     return pytest.param(command, marks=pytest.mark.long if long else ())
 
