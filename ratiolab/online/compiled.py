@@ -24,8 +24,8 @@ from ratiolab.online.policy import Policy
 from ratiolab.online.rules import Seen
 from ratiolab.online.view import NEVER
 
-LATEST = 2**60
-"""Picoseconds, 13 days: times beyond them are left to Python, whose integers have no limit."""
+LATEST = 2**62 - 1
+"""Picoseconds, 53 days: times beyond them are left to Python, whose integers have no limit."""
 
 COMPLETE, STALLED, BROKEN, LATE = range(4)
 """How a compiled run ends; after the last two, Python serves anew."""
@@ -126,15 +126,25 @@ class Rows(list[Any]):
 
 
 def _fits(instance: Instance, clock: BatchTime, budget: int) -> bool:
-    """Return whether no time of a run leaves 64 bits: the arrivals, and a step from any of them.
+    """Return whether no time of a run leaves 64 bits: the arrivals, and a step from any of them."""
+    step = longest_step(instance, clock, budget)
+    return max(clock.arrivals(instance)) <= LATEST and step <= LATEST
+
+
+def longest_step(instance: Instance, clock: BatchTime, budget: int) -> int:
+    """Return an upper bound on the picoseconds between two decisions while requests run.
 
     A step ends with the run of a request, or with the chunks of a prompt that nothing else delays.
+    Its first batch alone prefills prompts without chunks, and moves tokens, out of memory and into
+    it. Each batch reads the tokens in memory at most twice: its own, and those before chunks.
     """
-    fixed, *each = clock.whole
-    batch = fixed + 2 * instance.memory * sum(each)
-    chunks = instance.memory // budget if budget else 0
-    step = batch * (int(instance.output.max()) + chunks)
-    return max(clock.arrivals(instance)) <= LATEST and step <= LATEST
+    fixed, prefill, decode, kv, swap = clock.whole
+    tokens = min(instance.memory, int((instance.prompt + instance.output).sum()))
+    requests = min(instance.memory, len(instance))
+    chunks = int(instance.prompt.max()) + int(instance.output.max())  # tokens may be made again
+    batches = int(instance.output.max()) + (chunks // budget if budget else 0)
+    first = (prefill + 2 * swap) * tokens
+    return first + batches * (fixed + prefill * budget + decode * requests + 2 * kv * tokens)
 
 
 def _serving(decide: Callable[[Any, Any], int]) -> Callable[..., tuple[Any, ...]]:

@@ -5,7 +5,7 @@ import signal
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -17,13 +17,14 @@ from ratiolab.online import Decision, InformationError, View, compiled, make, si
 from ratiolab.online.account import LEFT
 from ratiolab.online.accounts import boundaries, opened, schedule_of
 from ratiolab.online.ahead import compile_rule, policies_to_compile
-from ratiolab.online.clock import BatchTime
+from ratiolab.online.clock import BatchTime, clock_of
 from ratiolab.online.compiled import COMPLETE, serve_compiled
 from ratiolab.online.observations import Known, Revealed, setting_of
 from ratiolab.online.policies.greedy import FCFS
 from ratiolab.online.rules import OnLists
 from ratiolab.online.simulate import COMPILING
 from ratiolab.online.view import NEVER
+from ratiolab.workloads.generators import generate
 
 POLICIES = [
     ("fcfs", {}),
@@ -167,6 +168,25 @@ def test_python_serves_what_has_no_rule_or_leaves_64_bits():
         (make("fcfs"), "restart", slow),
     ):
         assert serve_compiled(instance, policy, 0, preemption, clock, NEVER) is None
+
+
+@pytest.mark.parametrize(("key", "parameters"), POLICIES)
+def test_no_step_takes_longer_than_its_bound(key, parameters):
+    policy, clock = make(key, parameters), BatchTime(0.001, 0.5, 0.3, 0.2, 0.7, tick=1)
+    for seed, preemption in product(range(3), ("recompute", "swap")):
+        instance = drawn(seed)
+        s, *_ = uncompiled(instance, policy, preemption, clock)
+        steps = [
+            (later[1] - time)
+            for (_, time, _, second, _), later in pairwise(s.stretches)
+            if second  # else no request runs
+        ]
+        assert max(steps) <= compiled.longest_step(instance, clock, policy.budget)
+
+
+def test_a_memory_without_limit_leaves_times_within_64_bits():
+    instance = generate("trace-conversations", 0, n=2_000, memory=16_492).replace(memory=10**9)
+    assert compiled._fits(instance.replace(tick_seconds=0.1), clock_of("llama2-70b-2xa100"), 0)
 
 
 @pytest.mark.long
