@@ -45,11 +45,13 @@ class Compiled:
     def _dispatcher(self) -> Any:
         from numba import njit
 
+        from ratiolab.borrowing import BorrowingCompiler
+
         function: Any = vars(self)["__wrapped__"]
         for each in _reached(function)[0][1:]:
             if isinstance(each, FunctionType):
                 _tell(each)
-        dispatcher: Any = njit(**self._options)(function)
+        dispatcher: Any = njit(pipeline_class=BorrowingCompiler, **self._options)(function)
         dispatcher._cache = _kept()(function)
         return dispatcher
 
@@ -106,8 +108,10 @@ def _tell(function: FunctionType) -> None:
     """
     from numba.extending import register_jitable
 
+    from ratiolab.borrowing import BorrowingCompiler
+
     loops = any(isinstance(value, Often) for value in function.__globals__.values())
-    register_jitable(forceinline=not loops)(function)
+    register_jitable(forceinline=not loops, pipeline_class=BorrowingCompiler)(function)
 
 
 @cache
@@ -130,15 +134,18 @@ def _kept() -> Any:
 def sources(function: Callable[..., Any]) -> int:
     """Return a checksum of the modules of all functions that a function calls, itself included.
 
-    Constants of other modules count with their values, and named tuples with their fields.
+    Constants of other modules count with their values, and named tuples with their fields; the
+    compiler's own module counts, too.
 
     Parameters
     ----------
     function : a function that is compiled.
     """
+    from ratiolab.borrowing import BorrowingCompiler
+
     found, words = _reached(function)
     checksum = crc32(" ".join(words).encode())
-    for module in sorted({each.__module__ for each in found}):
+    for module in sorted({each.__module__ for each in found} | {BorrowingCompiler.__module__}):
         checksum = crc32(_source(module), checksum)
     return checksum
 

@@ -239,7 +239,7 @@ def _mark(kind: str) -> Path:
 
     key = hashlib.sha256(f"{numba.__version__} {llvmlite.binding.get_host_cpu_name()}".encode())
     package = Path(__file__).parent.parent
-    files = [package / "machine_code.py"]
+    files = [package / "borrowing.py", package / "machine_code.py"]
     for folder in "hindsight", "model", "seconds":
         files += sorted((package / folder).rglob("*.py"))
     for file in files:

@@ -488,9 +488,9 @@ def extend_first(  # type: ignore[no-untyped-def]
                         if twin >= 0 and not chosen[d] >> twin & 1:
                             continue
                         start = earliest(
-                            *(problem, entries, lefts, count[d], i),
-                            *(max(problem.arrival[i], left), boundary - 1, width),
-                        )
+                            problem, entries, lefts, count[d], i,
+                            max(problem.arrival[i], left), boundary - 1, width
+                        )  # fmt: skip
                         if start < 0:
                             continue
                         value[d + 1] += (start - max(problem.arrival[i], left)) * ONE
@@ -507,9 +507,9 @@ def extend_first(  # type: ignore[no-untyped-def]
                 depth -= 1
                 work += 1
                 total, ended = with_delays(
-                    *(problem, entries, lefts, count[d], left, boundary, width),
-                    *(cost[d], labels.ended[k]),
-                )
+                    problem, entries, lefts, count[d], left, boundary, width,
+                    cost[d], labels.ended[k]
+                )  # fmt: skip
                 kept_count = rest = rest_reduced = 0
                 if chosen[d] != full:
                     kept_count = running_after(
@@ -520,8 +520,7 @@ def extend_first(  # type: ignore[no-untyped-def]
                             rest_reduced += outside_own[i]
                             rest += max(0, boundary - problem.arrival[i])
                     units = lagrangian_rest(
-                        *(prices, outside, chosen[d], kept, kept_count),
-                        *(row, capacities[row]),
+                        prices, outside, chosen[d], kept, kept_count, row, capacities[row]
                     )
                     rest = max(rest, -(-units // ONE))
                 if (total + rest) * ONE > limit:
@@ -534,9 +533,9 @@ def extend_first(  # type: ignore[no-untyped-def]
                         return CROWDED
                     return NARROW if kept_count > slots else FULL
                 new = put(
-                    *(labels, table, begin, used, chosen[d], kept, kept_lefts, kept_count, 0),
-                    *(total, ended, spent[d]),
-                )
+                    labels, table, begin, used, chosen[d], kept, kept_lefts, kept_count, 0,
+                    total, ended, spent[d]
+                )  # fmt: skip
                 if new == used:
                     labels.rest[new], labels.reduced_rest[new] = rest, rest_reduced
                     used += 1
@@ -640,9 +639,9 @@ def extend(  # type: ignore[no-untyped-def]
                         if twin >= 0 and not started >> twin & 1 and part_of[twin] > part:
                             continue
                         start = earliest(
-                            *(problem, entries, lefts, known + d, i),
-                            *(max(problem.arrival[i], begins), begins + width - 1, width),
-                        )
+                            problem, entries, lefts, known + d, i,
+                            max(problem.arrival[i], begins), begins + width - 1, width
+                        )  # fmt: skip
                         if start < 0:
                             continue
                         cost[d + 1] = cost[d] + start - problem.arrival[i]
@@ -668,13 +667,13 @@ def extend(  # type: ignore[no-untyped-def]
                                 early += cost[e + 1] - cost[e]
                                 early_spent += own[0, e]
                     middle_cost, middle_ended = with_delays(
-                        *(problem, path, path_lefts, first, left, middle, width),
-                        *(early, labels.ended[k]),
-                    )
+                        problem, path, path_lefts, first, left, middle, width,
+                        early, labels.ended[k]
+                    )  # fmt: skip
                     total, ended = with_delays(
-                        *(problem, path, path_lefts, all_, middle, right, width),
-                        *(middle_cost + cost[d] - early, middle_ended),
-                    )
+                        problem, path, path_lefts, all_, middle, right, width,
+                        middle_cost + cost[d] - early, middle_ended
+                    )  # fmt: skip
                     if (total + rest) * ONE > limit:
                         continue
                     kept_count = late_count = 0
@@ -693,9 +692,9 @@ def extend(  # type: ignore[no-untyped-def]
                             return CROWDED
                         return NARROW if narrow else FULL
                     new = put(
-                        *(labels, table, begin, used, after, late, late_lefts, late_count, y),
-                        *(total, ended, spent[d]),
-                    )
+                        labels, table, begin, used, after, late, late_lefts, late_count, y,
+                        total, ended, spent[d]
+                    )  # fmt: skip
                     if new == used:
                         labels.rest[new], labels.reduced_rest[new] = rest, rest_reduced
                         used += 1
@@ -705,9 +704,9 @@ def extend(  # type: ignore[no-untyped-def]
                     source = k
                     if between != full:
                         source = put(
-                            *(labels, table, begin, used, between, kept, kept_lefts, kept_count),
-                            *(-1, middle_cost, middle_ended, early_spent),
-                        )
+                            labels, table, begin, used, between, kept, kept_lefts, kept_count,
+                            -1, middle_cost, middle_ended, early_spent
+                        )  # fmt: skip
                         used += source == used
                         edges.source[edge], edges.target[edge] = k, source
                         edges.cost[edge] = early - labels.cost[k]

@@ -355,10 +355,7 @@ def start_sets(  # type: ignore[no-untyped-def]
             start = earliest(requests, who, last, end, count, total[d], i, lower, boundary - 1)
             if start < 0 or least + (start - lower) * UNIT > top:
                 continue
-            push(
-                *(requests, who, last, end, count, total[d], total[d + 1]),
-                *(i, boundary - 1, start),
-            )
+            push(requests, who, last, end, count, total[d], total[d + 1], i, boundary - 1, start)
             bound[d + 1], reduced[d + 1] = least + (start - lower) * UNIT, least_reduced
             cost[d + 1] = cost[d] + start - requests.arrival[i]
             spent[d + 1] = spent[d] + own[i]
@@ -504,10 +501,7 @@ def split_sets(  # type: ignore[no-untyped-def]
                 if cost[d + 1] + others > limit:
                     continue
                 spent[d + 1] = spent[d] + own[part, i]
-                push(
-                    *(requests, who, last, end, count, total[d], total[d + 1]),
-                    *(i, final, start),
-                )
+                push(requests, who, last, end, count, total[d], total[d + 1], i, final, start)
                 tried[d + 1] = 0
                 d += 1
     return used, row, nodes

@@ -56,9 +56,9 @@ def guide(mask, held, settled, low, rows, limit, known, roots, tree, seen):  # t
         if best > enough:
             most = 0 if best > 0 else enough
             found, place = fit(
-                *(value, tokens, least, cheapest, first, last, after),
-                *(roots[at], roots[at + 1], own, most, enough, enough),
-            )
+                value, tokens, least, cheapest, first, last, after,
+                roots[at], roots[at + 1], own, most, enough, enough
+            )  # fmt: skip
             if place >= 0:
                 best = found
                 _see(place, seen)
@@ -92,9 +92,9 @@ def _rest(  # type: ignore[no-untyped-def]
     if best > -enough:
         most = 0 if best > 0 else near if near < best - 1 else best - 1
         found, place = fit(
-            *(value, tokens, least, cheapest, first, last, after),
-            *(roots[at], roots[at + 1], own, most, near, -enough),
-        )
+            value, tokens, least, cheapest, first, last, after,
+            roots[at], roots[at + 1], own, most, near, -enough
+        )  # fmt: skip
         if place >= 0:
             best = found
             _see(place, seen)
@@ -166,17 +166,17 @@ def complete(layer, step, starts, full, after, guided, before, scratch, rest):  
                         own[w] = now[depth, w] >> BYTE | after_it
                     few = floor - cost[depth]
                     found = _rest(
-                        *(roots, masks, value, kept, least_kept, cheapest, first, end, skip),
-                        *(begun[depth], own, few, left, seen[last[depth], 0]),
-                    )
+                        roots, masks, value, kept, least_kept, cheapest, first, end, skip,
+                        begun[depth], own, few, left, seen[last[depth], 0]
+                    )  # fmt: skip
                     if found >= 0 and found > least[depth]:
                         least[depth] = found
                     if guided and 0 <= found < left:
                         need = begun[depth] & known
                         more = _rest(
-                            *(roots_2, masks_2, value_2, kept_2, least_2, cheap_2, first_2, end_2),
-                            *(skip_2, need, own, few, left, seen[last[depth], 1]),
-                        )
+                            roots_2, masks_2, value_2, kept_2, least_2, cheap_2, first_2, end_2,
+                            skip_2, need, own, few, left, seen[last[depth], 1]
+                        )  # fmt: skip
                         found = more if more < 0 or more > found else found
                         least[depth] = found if found > least[depth] else least[depth]
                     if found >= 0 and cost[depth] + found < best:
