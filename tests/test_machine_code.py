@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numba import config, types
 
+from ratiolab import borrowing, machine_code
 from ratiolab.machine_code import Compiled, Often, careful, sources
 from ratiolab.model import footprint
 
@@ -40,8 +41,8 @@ def part(number):
 def test_what_changes_in_the_file_of_a_callee_is_compiled_anew(tmp_path: Path) -> None:
     package = tmp_path / "ratiolab"
     package.mkdir()
-    own = Path(sys.modules["ratiolab.machine_code"].__file__ or "")
-    shutil.copy(own, package)
+    for module in machine_code, borrowing:
+        shutil.copy(module.__file__, package)
     (package / "__init__.py").touch()
     (package / "outer.py").write_text(OUTER)
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
