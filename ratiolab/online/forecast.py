@@ -90,25 +90,27 @@ def earliest(own: Believed, prompt: int, length: int, now: int) -> int:
         own.v[AHEAD] -= own.ends.pop(0)[1]
     own.v[SEEN] = now
     horizon: int = own.ends[0][0] if len(own.ends) else NEVER
-    begin = now
+    room, begin = own.memory - prompt, now
     while begin < horizon:
-        if tokens_next(own, begin) + prompt + 1 > own.memory:
+        if tokens_next(own, begin) + 1 > room:
             return NEVER  # every running request still grows
         finish = begin + length
-        constant, active, needed = own.v[AHEAD], len(own.ends), begin
+        constant, active, needed = own.v[AHEAD], len(own.ends) + 1, begin
         # at a fixed time t a later start k holds k' - k fewer tokens: solve s + t - k <= room
         for end, held in own.ends:
             if end > finish:
                 break
-            needed = max(needed, prompt + end + constant + active * end - own.memory)
-            if needed >= horizon:
-                return horizon
+            least = constant + active * end - room
+            if least > needed:  # two comparisons are faster than max
+                if least >= horizon:
+                    return horizon
+                needed = least
             constant -= held
             active -= 1
-        needed = max(needed, prompt + finish + constant + active * finish - own.memory)
-        if needed == begin:
+        least = constant + active * finish - room
+        if least <= begin and needed == begin:
             return begin
-        begin = needed
+        begin = max(needed, least)
     return horizon
 
 

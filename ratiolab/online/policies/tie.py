@@ -6,6 +6,7 @@ from https://github.com/Hyzheng-code/TIE, commit ce6ddc4 (vllm/v1/core/sched, st
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, ClassVar, Literal
 
 from numpy.random import Generator
@@ -19,6 +20,9 @@ from ratiolab.theory.laws.log_t import LogT, adaptive_beta
 
 MAX_TOKENS = 1024
 """Tokens at which an output is stopped, a common limit of serving engines; the paper names none."""
+
+KEPT = 50_000
+"""Moments kept for other runs of the same requests, some ten megabytes."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +103,9 @@ class TIE(Policy):
         """Return mean and CVaR of a request's distribution, each up to its largest length."""
         law = law_of(view, i)
         if self.capped == "log-t" and isinstance(law, LogNormal):
-            return law.capped_mean(math.inf), law.cvar(self.alpha, math.inf)
+            return _mean(law, math.inf), _tail(law, self.alpha, math.inf)
         caps = [cap_of(view, i, most) for most in (self.max_tokens, self.tail_tokens)]
-        return law.capped_mean(caps[0]), law.cvar(self.alpha, caps[1] if caps[1] else caps[0])
+        return _mean(law, caps[0]), _tail(law, self.alpha, caps[1] if caps[1] else caps[0])
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ class SEPT(Policy):
 
         def key(view: View, i: int) -> float:
             if i not in means:
-                means[i] = law_of(view, i).capped_mean(cap_of(view, i, self.max_tokens))
+                means[i] = _mean(law_of(view, i), cap_of(view, i, self.max_tokens))
             return means[i]
 
         return OneRoundAhead(setting, key, self.batch or NEVER)
@@ -140,6 +144,16 @@ def law_of(view: View, i: int) -> LogT | LogNormal:
     mu, sigma = view.location[i] / 1000, view.scale[i] / 1000
     freedom = view.freedom[i]
     return LogNormal(mu, sigma) if freedom == LARGEST else LogT(mu, sigma, freedom / 1000)
+
+
+@lru_cache(maxsize=KEPT)
+def _mean(law: LogT | LogNormal, cap: float) -> float:
+    return law.capped_mean(cap)
+
+
+@lru_cache(maxsize=KEPT)
+def _tail(law: LogT | LogNormal, alpha: float, cap: float) -> float:
+    return law.cvar(alpha, cap)
 
 
 def cap_of(view: View, i: int, max_tokens: int) -> int:
