@@ -7,6 +7,9 @@ docstring says otherwise.
 A kernel stops when its buffers are full or its share of work is done, and returns where it stopped;
 the caller enlarges the buffers and calls it again. Edges of the label under extension are then made
 again; its successors that exist already are found again, so that nothing is counted twice.
+
+Calls in loops list arrays one by one. A starred group would be a tuple, whose references numba
+counts by atomic operations.
 """
 
 from typing import Any, NamedTuple
@@ -30,6 +33,10 @@ FAR = 2**60
 
 CELL = 2**CELL_BITS - 1
 """The bits of a cell's number."""
+
+FIRST, MIDDLE = np.int64(0), np.int64(-1)
+"""In place of the coarser label: at the first level, and in the middle of a coarser cell. For an
+integer of Python, numba would compile what is called with it once more."""
 
 DONE, WORKED, FULL, NARROW, CROWDED, WIDE = range(6)
 """Why a kernel returned: no layer is left; its share of work is done; a buffer is full; a label has
@@ -533,7 +540,7 @@ def extend_first(  # type: ignore[no-untyped-def]
                         return CROWDED
                     return NARROW if kept_count > slots else FULL
                 new = put(
-                    labels, table, begin, used, chosen[d], kept, kept_lefts, kept_count, 0,
+                    labels, table, begin, used, chosen[d], kept, kept_lefts, kept_count, FIRST,
                     total, ended, spent[d]
                 )  # fmt: skip
                 if new == used:
@@ -705,7 +712,7 @@ def extend(  # type: ignore[no-untyped-def]
                     if between != full:
                         source = put(
                             labels, table, begin, used, between, kept, kept_lefts, kept_count,
-                            -1, middle_cost, middle_ended, early_spent
+                            MIDDLE, middle_cost, middle_ended, early_spent
                         )  # fmt: skip
                         used += source == used
                         edges.source[edge], edges.target[edge] = k, source

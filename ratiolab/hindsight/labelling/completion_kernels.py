@@ -1,4 +1,8 @@
-"""Compiled loops of `ratiolab.hindsight.labelling.completion_bounds`."""
+"""Compiled loops of `ratiolab.hindsight.labelling.completion_bounds`.
+
+Calls in loops list arrays one by one. A starred group would be a tuple, whose references numba
+counts by atomic operations.
+"""
 
 from ratiolab.hindsight.labelling.label_kernels import BYTE, BYTES, HIGH, NONE, owed, within
 from ratiolab.hindsight.labelling.label_trees import NOTHING, find, fit
