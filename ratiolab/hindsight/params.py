@@ -24,7 +24,8 @@ class LabellingParams:
     most_labels : labels that an exact sweep may keep, half a gigabyte; it ends there.
     most_recorded : partial labels whose ancestry an exact sweep records, 20 bytes each; later steps
         are made again when completion bounds ask for them.
-    first_critical : requests of the first critical set; each later one adds twice as many.
+    more_critical : requests that each sweep adds to the critical set: the completion bounds of the
+        sweep before keep the next one narrow.
     large_part : part of all requests from which the next critical set holds all of them.
     partial : labels under extension, as a multiple of the width, above which the worst are left
         out or merged.
@@ -46,7 +47,7 @@ class LabellingParams:
     most_width: int = 256_000
     most_labels: int = 5_000_000
     most_recorded: int = 30_000_000
-    first_critical: int = 4
+    more_critical: int = 4
     large_part: float = 0.5
     partial: int = 4
     crowd: int = 2_000

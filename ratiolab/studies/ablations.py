@@ -36,7 +36,7 @@ WITHOUT_LABELS = {
     "steps of the bundle": replace(DEFAULT, bundle=replace(DEFAULT.bundle, steps=0)),
     "turns of the search": replace(DEFAULT, turns=replace(DEFAULT.turns, share=0.0)),
     "dominance": replace(DEFAULT, labelling=replace(LABELS, compared=0)),
-    "growing critical sets": replace(DEFAULT, labelling=replace(LABELS, first_critical=64)),
+    "growing critical sets": replace(DEFAULT, labelling=replace(LABELS, more_critical=64)),
 }
 
 ABLATIONS = {

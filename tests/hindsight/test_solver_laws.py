@@ -64,7 +64,7 @@ def accepted(certificate: PathCertificate, seed: int) -> bool:
 
 WIDE = SolveParams()
 NARROW = SolveParams(
-    LabellingParams(first_width=1, growth=2, most_width=64, first_critical=1, crowd=1, partial=2)
+    LabellingParams(first_width=1, growth=2, most_width=64, more_critical=1, crowd=1, partial=2)
 )
 
 

@@ -4,7 +4,7 @@
     sweeps at the multipliers of the cuts, given up if the first leaves anything out
     until the bound meets the schedule, or time is over:
         ascent: steps of the bundle method, by restricted diagrams
-        sweeps with critical sets of 0, 4, 12, 28, ..., all requests, each within its width
+        sweeps with critical sets of 0, 4, 8, 12, ..., all requests, each within its width
         or, where the first of these falls below what the multipliers promise:
         a relaxed diagram of this width; the last one takes the time that is left
         width = 4 width
@@ -141,12 +141,12 @@ class Loop:
         if not dssr.exact(0, width, floor):
             return False
         assert dssr.last is not None
-        paths, critical, more = dssr.last.paths, 0, params.first_critical
+        paths, critical = dssr.last.paths, 0
         self._tell(dssr)
         while not (dssr.closed or self.ended):
             if not first:
                 around.search()
-            critical, more = self._larger(critical, dssr.violations(), more), 2 * more
+            critical = self._larger(critical, dssr.violations())
             if not dssr.exact(critical, width, self.bound):
                 break
             self._tell(dssr)
@@ -154,13 +154,14 @@ class Loop:
             self.multipliers.learn(paths)
         return True
 
-    def _larger(self, critical: int, violated: list[int], more: int) -> int:
-        """Return a critical set with ``more`` further requests, and their equals.
+    def _larger(self, critical: int, violated: list[int]) -> int:
+        """Return a critical set with some further requests, and their equals.
 
         Once it is large, it holds all requests.
         """
         kinds: list[tuple[int, int, int]] = list(self.instance.requests)
-        new = {kinds[i] for i in [i for i in violated if not critical >> i & 1][:more]}
+        others = [i for i in violated if not critical >> i & 1]
+        new = {kinds[i] for i in others[: self.params.more_critical]}
         if not new or critical.bit_count() >= self.params.large_part * len(kinds):
             return (1 << len(kinds)) - 1
         return critical | sum(1 << j for j, kind in enumerate(kinds) if kind in new)
