@@ -107,10 +107,10 @@ def earliest(own: Believed, prompt: int, length: int, now: int) -> int:
                 needed = least
             constant -= held
             active -= 1
-        least = constant + active * finish - room
-        if least <= begin and needed == begin:
+        needed = max(needed, constant + active * finish - room)
+        if needed == begin:
             return begin
-        begin = max(needed, least)
+        begin = needed
     return horizon
 
 

@@ -22,7 +22,7 @@ MAX_TOKENS = 1024
 """Tokens at which an output is stopped, a common limit of serving engines; the paper names none."""
 
 KEPT = 50_000
-"""Moments kept for other runs of the same requests, some ten megabytes."""
+"""Moments kept for later decisions and other runs, some ten megabytes."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,10 @@ class TIE(Policy):
     def start(self, setting: Setting, rng: Generator) -> Decide:
         slope = -math.log(self.gamma) / self.tau
         fixed = None if self.beta == "adaptive" else _number(self.beta)
-        moments: dict[int, tuple[float, float]] = {}  # mean and CVaR
         first: dict[int, float] = {}  # beta on arrival
 
         def key(view: View, i: int) -> float:
-            if i not in moments:
-                moments[i] = self._moments(view, i)
-            mean, tail = moments[i]
+            mean, tail = self._moments(view, i)
             beta = fixed
             if beta is None:
                 beta = float(adaptive_beta(len(view.waiting), self.batch))
@@ -129,12 +126,8 @@ class SEPT(Policy):
     information: ClassVar[Information] = Information.DISTRIBUTION
 
     def start(self, setting: Setting, rng: Generator) -> Decide:
-        means: dict[int, float] = {}
-
         def key(view: View, i: int) -> float:
-            if i not in means:
-                means[i] = _mean(law_of(view, i), cap_of(view, i, self.max_tokens))
-            return means[i]
+            return _mean(law_of(view, i), cap_of(view, i, self.max_tokens))
 
         return OneRoundAhead(setting, key, self.batch or NEVER)
 
