@@ -34,10 +34,6 @@ FAR = 2**60
 CELL = 2**CELL_BITS - 1
 """The bits of a cell's number."""
 
-FIRST, MIDDLE = np.int64(0), np.int64(-1)
-"""In place of the coarser label: at the first level, and in the middle of a coarser cell. For an
-integer of Python, numba would compile what is called with it once more."""
-
 DONE, WORKED, FULL, NARROW, CROWDED, WIDE = range(6)
 """Why a kernel returned: no layer is left; its share of work is done; a buffer is full; a label has
 no room for its running requests; the next layer has too many labels already, or at its end."""
@@ -540,7 +536,7 @@ def extend_first(  # type: ignore[no-untyped-def]
                         return CROWDED
                     return NARROW if kept_count > slots else FULL
                 new = put(
-                    labels, table, begin, used, chosen[d], kept, kept_lefts, kept_count, FIRST,
+                    labels, table, begin, used, chosen[d], kept, kept_lefts, kept_count, 0,
                     total, ended, spent[d]
                 )  # fmt: skip
                 if new == used:
@@ -712,7 +708,7 @@ def extend(  # type: ignore[no-untyped-def]
                     if between != full:
                         source = put(
                             labels, table, begin, used, between, kept, kept_lefts, kept_count,
-                            MIDDLE, middle_cost, middle_ended, early_spent
+                            -1, middle_cost, middle_ended, early_spent
                         )  # fmt: skip
                         used += source == used
                         edges.source[edge], edges.target[edge] = k, source
