@@ -5,6 +5,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
@@ -260,6 +261,25 @@ def end_of_none() -> Problem:
     return problem
 
 
+class Pass(NamedTuple):
+    """One pass from coarse cells to fine ones.
+
+    Parameters
+    ----------
+    width : rounds of the first cells.
+    most : labels of a layer.
+    limit : largest cost of what it excludes, units; -1 where the pass was given up.
+    looks : shares of work.
+    seconds : that it took.
+    """
+
+    width: int
+    most: int
+    limit: int
+    looks: int
+    seconds: float
+
+
 class CellProgram:
     """Passes of the dynamic program, each with a larger width, until bound and schedule meet.
 
@@ -268,6 +288,7 @@ class CellProgram:
     upper : returns the total latency of the best schedule known.
     stop : returns whether time is over.
     found : called with each better schedule or proof.
+    left : returns the seconds until ``stop``, infinity without a limit.
     """
 
     def __init__(
@@ -277,12 +298,15 @@ class CellProgram:
         stop: Callable[[], bool],
         found: Callable[[Schedule | None, Proof | None], None],
         params: CellsParams,
+        left: Callable[[], float] = lambda: inf,
     ) -> None:
         self.instance, self.stop, self.found, self.params = instance, stop, found, params
+        self.left = left
         self.problem = problem_of(instance)
         self.served = int(instance.output.sum())
         self._upper = upper
         self.lower = 0
+        self.looks, self.most_looks, self.final = 0, FAR, False
 
     @property
     def upper(self) -> int:
@@ -291,8 +315,8 @@ class CellProgram:
 
     @property
     def ended(self) -> bool:
-        """Return whether the bound has met the schedule, or time is over."""
-        return self.lower >= self.upper or self.stop()
+        """Return whether the bound has met the schedule, time is over, or all is proven."""
+        return self.final or self.lower >= self.upper or self.stop()
 
     def run(
         self,
@@ -315,23 +339,41 @@ class CellProgram:
         # few tables are enough for most instances of a dozen requests
         ahead = master.run(self.upper, begun, 0)
         self._proved(ahead, ahead.bound, 0)
-        if self._descend(ahead, widths[0], most) is None:
+        self._descend(ahead, widths[0], most)
+        if self.ended:
             return
         found = master.run(self.upper, priced, self.params.tables)
         prices = replace(found, ahead=ahead)
         self._proved(prices, prices.bound, 0)
-        best, first = -1, 0
-        for width in widths:
-            limit = self._descend(prices, width, most)
-            if limit is None:
-                return
-            if limit > best:
-                best, first = limit, width
-        while True:
+        first = last = self._best(prices, widths, most)
+        while not self.ended:
             improve()
-            most *= self.params.growth
-            if self._descend(prices, first, most) is None:
+            most = int(self._growth(first, last) * last.most)
+            if most <= last.most:
                 return
+            last = self._descend(prices, first.width, most)
+
+    def _best(self, prices: Prices, widths: list[int], most: int) -> Pass:
+        """Return the pass whose first width proves most."""
+        best = Pass(0, 0, -1, FAR, inf)
+        for width in widths:
+            done = self._descend(prices, width, most, int(self.params.wider * best.looks))
+            if done.limit > best.limit:
+                best = done
+        return best
+
+    def _growth(self, first: Pass, last: Pass) -> float:
+        """Return the factor to the labels of the next pass; the last one fits the time left."""
+        params, left, power = self.params, self.left(), 1.0
+        if left == inf:
+            return params.growth
+        if last.most > first.most:
+            power = log(last.seconds / first.seconds) / log(last.most / first.most)
+            power = max(params.power, power)
+        fits = left / last.seconds
+        if fits < params.last * params.growth**power:
+            return float((params.safe * fits) ** (1 / power))
+        return params.growth
 
     def _first_widths(self, makespan: int) -> list[int]:
         """Return the widths of a first level that the first passes try, rounds."""
@@ -345,35 +387,36 @@ class CellProgram:
             self.lower = bound
             self.found(None, Proof(bound + self.served, prices, width))
 
-    def _descend(self, prices: Prices, first: int, most: int) -> int | None:
-        """Go from the first level to single rounds, and return the last limit.
-
-        Returns
-        -------
-        units; None when no other pass can prove more.
-        """
-        if self.ended:
-            return None
+    def _descend(self, prices: Prices, first: int, most: int, looks: int = FAR) -> Pass:
+        """Go from the first level to single rounds, or until ``looks`` shares of work are done."""
         guide, width, upper, whole = None, first, self.upper, True
         limit, slots = (upper - 1) * ONE, self._running_at_most()
-        while True:
+        self.looks, self.most_looks, begun, room = 0, looks, self.left(), most
+        while not self.ended:
             level = Level(prices, width, guide, min(limit, (self.upper - 1) * ONE), most, slots)
-            if not level.run(self.stop, self.params.room):
+            if not level.run(self._stopped, self.params.room):
+                if self.looks > looks:
+                    limit = -1
+                    break
                 most, whole = most // self.params.growth, False
-                if self.stop() or not most:
-                    return None
+                self.final = not most
                 continue  # a lower limit leaves fewer labels
             limit, slots = level.limit, level.slots
             self._proved(prices, min(level.bound, self.upper), first)
             guide = level.settle()
-            if not len(guide.target) or self.ended:
-                more = limit < (self.upper - 1) * ONE and (whole or self.upper < upper)
-                return limit if more else None
+            if not len(guide.target):
+                self.final = limit >= (self.upper - 1) * ONE or not (whole or self.upper < upper)
+                break
             path = least_path(guide, self.problem.arrival, width)
             self._schedule(path)
-            if width == 1:
-                return None
+            self.final = width == 1
             width //= 2
+        return Pass(first, room, limit, self.looks, max(1e-3, begun - self.left()))
+
+    def _stopped(self) -> bool:
+        """Return whether time is over, or the pass has had its share of work."""
+        self.looks += 1
+        return self.looks > self.most_looks or self.stop()
 
     def _schedule(self, path: IntArray) -> None:
         """Make the least path of a level a schedule, with and without its delays."""
