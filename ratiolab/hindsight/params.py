@@ -124,11 +124,6 @@ class CellsParams:
     width : labels of a layer in the first pass, about a second of work.
     growth : factor from the width of a pass to the next, so that all passes before the last take a
         third of the time.
-    last : a pass is the last if less time is left than this multiple of the next one's.
-    safe : part of the time that is left which the last pass aims at; a pass that is cut off proves
-        nothing.
-    power : least power of the number of labels that the time of a pass is taken for; the first and
-        the last pass say which.
     room : labels of a level at most, some eight gigabytes, and a quarter without a time limit, a
         minute of work; never more than half of the machine's memory holds.
     share : part of the time limit for the prices of rows, a quarter of it for those without new
@@ -142,12 +137,9 @@ class CellsParams:
     annealings: int = 10
     cells: int = 24
     widths: int = 3
-    wider: float = 2.0
+    wider: int = 2
     width: int = 10_000
     growth: int = 4
-    last: float = 2.0
-    safe: float = 0.75
-    power: float = 0.5
     room: int = 32_000_000
     share: float = 0.5
     tables: int = 30

@@ -274,8 +274,7 @@ class Cells:
             delay_search(state, rng, ended, params.annealings if alone else 0)
 
         stop, priced = state.deadline(self.part), state.deadline(self.part * params.share)
-        left = state.countdown(self.part)
-        program = CellProgram(instance, lambda: state.upper, stop, found, params, left)
+        program = CellProgram(instance, lambda: state.upper, stop, found, params)
         begun = state.deadline(self.part * params.share / 4)
         program.run(state.schedule.starts, priced, improve, begun)
         limit = "time limit" if stop() else "room for labels"

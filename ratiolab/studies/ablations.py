@@ -29,6 +29,7 @@ WITHOUT_CELLS = {
     "configurations": replace(DEFAULT, cells=replace(CELLS, tables=0)),
     "coarse cells": replace(DEFAULT, cells=replace(CELLS, cells=96, widths=1)),
     "choice of the width": replace(DEFAULT, cells=replace(CELLS, widths=1)),
+    "end of slow widths": replace(DEFAULT, cells=replace(CELLS, wider=10**9)),
     "narrow passes": replace(DEFAULT, cells=replace(CELLS, width=CELLS.room)),
 }
 WITHOUT_LABELS = {

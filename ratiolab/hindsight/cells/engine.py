@@ -5,7 +5,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
@@ -261,25 +260,6 @@ def end_of_none() -> Problem:
     return problem
 
 
-class Pass(NamedTuple):
-    """One pass from coarse cells to fine ones.
-
-    Parameters
-    ----------
-    width : rounds of the first cells.
-    most : labels of a layer.
-    limit : largest cost of what it excludes, units; -1 where the pass was given up.
-    looks : shares of work.
-    seconds : that it took.
-    """
-
-    width: int
-    most: int
-    limit: int
-    looks: int
-    seconds: float
-
-
 class CellProgram:
     """Passes of the dynamic program, each with a larger width, until bound and schedule meet.
 
@@ -288,7 +268,6 @@ class CellProgram:
     upper : returns the total latency of the best schedule known.
     stop : returns whether time is over.
     found : called with each better schedule or proof.
-    left : returns the seconds until ``stop``, infinity without a limit.
     """
 
     def __init__(
@@ -298,15 +277,13 @@ class CellProgram:
         stop: Callable[[], bool],
         found: Callable[[Schedule | None, Proof | None], None],
         params: CellsParams,
-        left: Callable[[], float] = lambda: inf,
     ) -> None:
         self.instance, self.stop, self.found, self.params = instance, stop, found, params
-        self.left = left
         self.problem = problem_of(instance)
         self.served = int(instance.output.sum())
         self._upper = upper
         self.lower = 0
-        self.looks, self.most_looks, self.final = 0, FAR, False
+        self.work, self.most_work, self.final = 0, FAR, False
 
     @property
     def upper(self) -> int:
@@ -315,7 +292,7 @@ class CellProgram:
 
     @property
     def ended(self) -> bool:
-        """Return whether the bound has met the schedule, time is over, or all is proven."""
+        """Return whether bound and schedule have met, time is over, or no pass can prove more."""
         return self.final or self.lower >= self.upper or self.stop()
 
     def run(
@@ -345,35 +322,20 @@ class CellProgram:
         found = master.run(self.upper, priced, self.params.tables)
         prices = replace(found, ahead=ahead)
         self._proved(prices, prices.bound, 0)
-        first = last = self._best(prices, widths, most)
+        width = self._best(prices, widths, most)
         while not self.ended:
             improve()
-            most = int(self._growth(first, last) * last.most)
-            if most <= last.most:
-                return
-            last = self._descend(prices, first.width, most)
+            most *= self.params.growth
+            self._descend(prices, width, most)
 
-    def _best(self, prices: Prices, widths: list[int], most: int) -> Pass:
-        """Return the pass whose first width proves most."""
-        best = Pass(0, 0, -1, FAR, inf)
+    def _best(self, prices: Prices, widths: list[int], most: int) -> int:
+        """Return the first width whose pass proves most."""
+        best, best_width, work = -1, widths[0], FAR
         for width in widths:
-            done = self._descend(prices, width, most, int(self.params.wider * best.looks))
-            if done.limit > best.limit:
-                best = done
-        return best
-
-    def _growth(self, first: Pass, last: Pass) -> float:
-        """Return the factor to the labels of the next pass; the last one fits the time left."""
-        params, left, power = self.params, self.left(), 1.0
-        if left == inf:
-            return params.growth
-        if last.most > first.most:
-            power = log(last.seconds / first.seconds) / log(last.most / first.most)
-            power = max(params.power, power)
-        fits = left / last.seconds
-        if fits < params.last * params.growth**power:
-            return float((params.safe * fits) ** (1 / power))
-        return params.growth
+            limit = self._descend(prices, width, most, self.params.wider * work)
+            if limit > best:
+                best, best_width, work = limit, width, self.work
+        return best_width
 
     def _first_widths(self, makespan: int) -> list[int]:
         """Return the widths of a first level that the first passes try, rounds."""
@@ -387,17 +349,27 @@ class CellProgram:
             self.lower = bound
             self.found(None, Proof(bound + self.served, prices, width))
 
-    def _descend(self, prices: Prices, first: int, most: int, looks: int = FAR) -> Pass:
-        """Go from the first level to single rounds, or until ``looks`` shares of work are done."""
+    def _descend(self, prices: Prices, first: int, most: int, work: int = FAR) -> int:
+        """Go from the first level to single rounds.
+
+        Parameters
+        ----------
+        first : rounds of a cell of the first level.
+        most : labels of a layer.
+        work : shares of work from which the pass is given up.
+
+        Returns
+        -------
+        The largest cost that is excluded, units; -1 where the pass was given up.
+        """
         guide, width, upper, whole = None, first, self.upper, True
         limit, slots = (upper - 1) * ONE, self._running_at_most()
-        self.looks, self.most_looks, begun, room = 0, looks, self.left(), most
+        self.work, self.most_work = 0, work
         while not self.ended:
             level = Level(prices, width, guide, min(limit, (self.upper - 1) * ONE), most, slots)
             if not level.run(self._stopped, self.params.room):
-                if self.looks > looks:
-                    limit = -1
-                    break
+                if self.work > work:
+                    return -1
                 most, whole = most // self.params.growth, False
                 self.final = not most
                 continue  # a lower limit leaves fewer labels
@@ -411,12 +383,12 @@ class CellProgram:
             self._schedule(path)
             self.final = width == 1
             width //= 2
-        return Pass(first, room, limit, self.looks, max(1e-3, begun - self.left()))
+        return limit
 
     def _stopped(self) -> bool:
         """Return whether time is over, or the pass has had its share of work."""
-        self.looks += 1
-        return self.looks > self.most_looks or self.stop()
+        self.work += 1
+        return self.work > self.most_work or self.stop()
 
     def _schedule(self, path: IntArray) -> None:
         """Make the least path of a level a schedule, with and without its delays."""
