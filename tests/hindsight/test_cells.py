@@ -83,7 +83,7 @@ def test_bounds_and_schedules_meet_in_the_optimum_and_the_checker_agrees(block: 
         optimum = tiny_optimum(instance).latency
         assert optimum is not None
         cells, width = (1, 4, 16, 64)[seed % 4], (1, 3, 20, 10_000)[seed // 4 % 4]
-        run = Run(instance, seed, cells=cells, width=width)
+        run = Run(instance, seed, cells=cells, width=width, wider=seed % 3)
         assert run.lower == optimum == run.upper
         for certificate in run.certificates[-1:]:
             assert certify(certificate, instance) == certificate.bound

@@ -283,7 +283,7 @@ class CellProgram:
         self.served = int(instance.output.sum())
         self._upper = upper
         self.lower = 0
-        self.work, self.most_work, self.final = 0, FAR, False
+        self.work, self.final = 0, False
 
     @property
     def upper(self) -> int:
@@ -356,7 +356,7 @@ class CellProgram:
         ----------
         first : rounds of a cell of the first level.
         most : labels of a layer.
-        work : shares of work from which the pass is given up.
+        work : shares of work after which the pass is given up.
 
         Returns
         -------
@@ -364,10 +364,15 @@ class CellProgram:
         """
         guide, width, upper, whole = None, first, self.upper, True
         limit, slots = (upper - 1) * ONE, self._running_at_most()
-        self.work, self.most_work = 0, work
+        self.work = 0
+
+        def stopped() -> bool:
+            self.work += 1
+            return self.work > work or self.stop()
+
         while not self.ended:
             level = Level(prices, width, guide, min(limit, (self.upper - 1) * ONE), most, slots)
-            if not level.run(self._stopped, self.params.room):
+            if not level.run(stopped, self.params.room):
                 if self.work > work:
                     return -1
                 most, whole = most // self.params.growth, False
@@ -384,11 +389,6 @@ class CellProgram:
             self.final = width == 1
             width //= 2
         return limit
-
-    def _stopped(self) -> bool:
-        """Return whether time is over, or the pass has had its share of work."""
-        self.work += 1
-        return self.work > self.most_work or self.stop()
 
     def _schedule(self, path: IntArray) -> None:
         """Make the least path of a level a schedule, with and without its delays."""
