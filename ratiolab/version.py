@@ -11,19 +11,27 @@ __version__ = "0.1.0"
 def commit() -> str | None:
     """Return the commit of the checkout that runs, or None for an installed package.
 
-    It ends in ``-dirty`` when tracked files differ from the commit.
+    It ends in ``-dirty`` when tracked files differ from the commit, but for results: pages that one
+    program writes one after the other are all of the same commit.
     """
     import subprocess  # not needed by those who ask for the version alone
 
     root = Path(__file__).parents[1]
     if not (root / ".git").exists():
         return None
-    words = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=12"]
     try:
-        told = subprocess.run(words, cwd=root, capture_output=True, text=True, timeout=5)
-    except (OSError, subprocess.TimeoutExpired):
+        at, changed = (
+            subprocess.run(
+                ["git", *words], cwd=root, capture_output=True, text=True, timeout=5, check=True
+            ).stdout.strip()
+            for words in (
+                ("rev-parse", "--short=12", "HEAD"),
+                ("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"),
+            )
+        )
+    except (OSError, subprocess.SubprocessError):
         return None
-    return told.stdout.strip() or None
+    return f"{at}-dirty" if changed else at
 
 
 def today() -> str:

@@ -32,7 +32,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        """Name of its file, without the ending."""
+        """File name of its worst case, without the suffix."""
         words = [self.policy, *self.parameters.values()]
         words += ["prompts"] * (self.limits.prompts == "any")
         words += ["arrivals"] * (self.limits.arrivals == "any")

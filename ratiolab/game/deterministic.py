@@ -35,7 +35,7 @@ class Deterministic:
 
     @property
     def game(self) -> Game:
-        """The game."""
+        """Game whose value is computed."""
         return self.arena.game
 
     def best_action(self, configuration: int) -> int:

@@ -54,7 +54,7 @@ class Randomised:
 
     @property
     def game(self) -> Game:
-        """The game."""
+        """Game whose value is computed."""
         return self.arena.game
 
     @property

@@ -273,12 +273,12 @@ def declared(module: str, name: str) -> list[dict[str, Any]]:
 
 
 def largest(key: str, words: str = "{:.2f}") -> Rule:
-    """Return the rule that of figures by name one is the largest."""
+    """Return the rule that the figure named ``key`` is the largest."""
     return Rule(lambda ours, paper: max(ours, key=ours.get) == key, lambda f: named(f, words))
 
 
 def least(key: str, words: str = "{:.2f}") -> Rule:
-    """Return the rule that of figures by name one is the least."""
+    """Return the rule that the figure named ``key`` is the least."""
     return Rule(lambda ours, paper: min(ours, key=ours.get) == key, lambda f: named(f, words))
 
 

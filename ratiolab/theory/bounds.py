@@ -38,6 +38,7 @@ def evaluate(
 
     Parameters
     ----------
+    name : key that `ratiolab bound` lists.
     lower, upper : prediction interval, tokens; constants do not need them.
     prompt : length of all prompts, tokens.
 
@@ -46,7 +47,8 @@ def evaluate(
     ValueError
         if the name is unknown, or an argument is missing, invalid, or outside the bound's domain.
 
-    >>> evaluate("chen2025/theorem-7", 1, 4).exact
+    >>> from ratiolab import bound
+    >>> bound("chen2025/theorem-7", 1, 4).exact
     '7/6'
     """
     import sympy

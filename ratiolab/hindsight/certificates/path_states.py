@@ -256,7 +256,7 @@ def by_two_runs(
 
 
 def by_two_for_each(call: Callable[[IntArray], IntArray], rows: IntArray) -> IntArray:
-    """Return what a call returns of each row, if it goes through all or every other one."""
+    """Return one result for each row; a call returns those of all rows or of every other one."""
     found, parts = np.empty(len(rows), np.int64), by_two(call, rows)
     for first, part in enumerate(parts):
         found[first :: len(parts)] = part
