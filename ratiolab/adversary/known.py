@@ -127,10 +127,8 @@ def known_bound(policy: str, limits: Limits, instance: Instance) -> Known | None
     if limits.prompts == "equal" and policy in ("mc-sf", "svf", "h-sf"):  # the same then
         prompt, longest = int(instance.prompt[0]), int(instance.output.max())
         value = evaluate("ours/mc-sf", 1, longest, prompt).value
-        return Known(
-            value,
-            f"{value:.4f}, proved: `ratiolab bound ours/mc-sf` at s = {prompt}, u = {longest}",
-        )
+        command = f"ratiolab bound ours/mc-sf --lower 1 --upper {longest} --prompt {prompt}"
+        return Known(value, f"{value:.4f}, proved: `{command}`")
     if policy == "volume-restart":
         value = evaluate("volume-restart").value
         return Known(value, f"{value:.4f} in the fluid limit, proved: ours/volume-restart-upper")

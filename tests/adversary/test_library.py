@@ -75,7 +75,7 @@ def test_the_page_shows_ratio_bound_and_gap():
     text = page([Entry(target, instance, (150,), 100, True)], 10)
     row = next(line for line in text.splitlines() if line.startswith("| [mc-sf]"))
     assert "| 1.5000 | 100 |" in row
-    assert "proved: ours/mc-sf" in row
+    assert "proved: `ratiolab bound ours/mc-sf" in row
     assert "1 of 1 optima are confirmed" in text
     constants = text[text.index("## Published constants") :]
     assert "| gsa | 61.92, 32 with large memory" in constants
