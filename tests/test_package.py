@@ -17,6 +17,9 @@ from ratiolab.version import __version__
 ROOT = Path(__file__).parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
+STAMP = re.compile(r"^\*Written by ratiolab \S+, commit (\S+),", re.MULTILINE)
+"""The commit that a page names, with ``-dirty`` where that is not all."""
+
 
 def built(monkeypatch: pytest.MonkeyPatch, url: str | None) -> dict[str, Any]:
     """Return what the build adds to the metadata."""
@@ -68,6 +71,18 @@ def test_the_commit_is_that_of_the_checkout():
     assert told.stdout.startswith(found.removesuffix("-dirty"))
     assert len(found.removesuffix("-dirty")) >= 12
     assert found in version.made_by()
+
+
+def test_pages_of_results_name_commits_of_this_history():
+    log = subprocess.run(
+        ["git", "log", "--format=%H"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if log.returncode or (ROOT / ".git" / "shallow").exists():
+        pytest.skip("no history")
+    known, pages = log.stdout.split(), list((ROOT / "results").rglob("*.md"))
+    stamps = [(page.name, m[1]) for page in pages if (m := STAMP.search(page.read_text()))]
+    assert len(stamps) >= 30
+    assert [s for s in stamps if not any(each.startswith(s[1]) for each in known)] == []
 
 
 def test_a_page_says_what_it_was_made_by_and_keeps_that_while_it_says_the_same(
