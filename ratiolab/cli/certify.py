@@ -1,7 +1,7 @@
 """The command that checks the certificate of a lower bound."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,9 +16,6 @@ from ratiolab.cli.app import (
     answer,
     app,
 )
-
-if TYPE_CHECKING:
-    from ratiolab.hindsight.certificates.certificate import InTimeCertificate, SecondsCertificate
 
 
 @app.command()
@@ -77,9 +74,9 @@ def certify(
     except CertificateError as error:
         reason, code = str(error), 1
     objective = claim.objective if isinstance(claim, Promised) else "total"
-    least = f"{claim.bound:,}"
+    least, assumed = f"{claim.bound:,}", _assumed(claim)
     if isinstance(claim, SecondsCertificate):
-        least = f"{claim.bound / PICOSECONDS:,.3f} s, {_model(claim)}"
+        least = f"{claim.bound / PICOSECONDS:,.3f} s, {_model(assumed)}"
     shown = f"proven: every schedule of {instance.name} has latency >= {least}"
     if objective == "weighted":
         shown = f"proven: every schedule of {instance.name} has weighted latency >= {claim.bound:,}"
@@ -92,7 +89,7 @@ def certify(
         )
         shown = (
             f"proven upper bound: no schedule of {instance.name} serves more than {claim.bound:,} "
-            f"of {len(instance):,} requests with {limits}, {_model(claim)}"
+            f"of {len(instance):,} requests with {limits}, {_model(assumed)}"
         )
     elif objective == "goodput":
         evicting = replicas_of(instance)[0].first_by is None
@@ -109,6 +106,7 @@ def certify(
         "digest": instance.digest,
         "objective": objective,
         "claimed": claim.bound,
+        "assumed": assumed,
         "proven": not reason,
         "refused": code == REFUSED,
         "reason": reason,
@@ -117,15 +115,27 @@ def certify(
     raise typer.Exit(code)
 
 
-def _model(claim: "SecondsCertificate | InTimeCertificate") -> str:
-    """Return what a claim about seconds assumes of batches and evictions."""
+def _assumed(claim: Any) -> dict[str, Any]:
+    """Return what a claim about seconds assumes, in seconds; nothing for one about rounds."""
+    from ratiolab.hindsight.certificates.certificate import InTimeCertificate, SecondsCertificate
     from ratiolab.model.instance import PICOSECONDS
 
-    evictions = f"if evictions are of kind {claim.preemption}"
+    if not isinstance(claim, SecondsCertificate | InTimeCertificate):
+        return {}
     if getattr(claim, "in_rounds", False):
+        return {"preemption": claim.preemption}
+    clock, tick = [part / PICOSECONDS for part in claim.clock], claim.tick / PICOSECONDS
+    return {"preemption": claim.preemption, "clock": clock, "tick_seconds": tick}
+
+
+def _model(assumed: dict[str, Any]) -> str:
+    """Return what a claim about seconds assumes, in words."""
+    evictions = f"if evictions are of kind {assumed['preemption']}"
+    if "clock" not in assumed:
         return evictions
-    batch, prefill, decode, kv = (f"{part / PICOSECONDS:.6g}" for part in claim.clock)
+    batch, prefill, decode, kv = (f"{part:.6g}" for part in assumed["clock"])
     return (
-        f"{evictions} and a batch takes {batch} s + {prefill} s per token prefilled + {decode} s "
-        f"per request decoding + {kv} s per token of cache read"
+        f"{evictions}, a tick of the arrivals lasts {assumed['tick_seconds']:.6g} s, and a batch "
+        f"takes {batch} s + {prefill} s per token prefilled + {decode} s per request decoding + "
+        f"{kv} s per token of cache read"
     )

@@ -8,9 +8,13 @@ import pytest
 from command_line import run
 from oracle import least_latency
 
+from ratiolab.hindsight.bounds import best_lower_bound
+from ratiolab.hindsight.certificates.certificate import FormulaCertificate
 from ratiolab.hindsight.certificates.certify import certify
-from ratiolab.hindsight.certificates.io import read_certificate
+from ratiolab.hindsight.certificates.io import read_certificate, write_certificate
 from ratiolab.model import Instance, read_instance, read_schedule, violations, write_instance
+from ratiolab.online.clock import BatchTime
+from ratiolab.seconds.certified_bound import seconds_certificate
 
 FIVE = Instance("five", 9, [0, 0, 1, 1, 2], [1, 2, 1, 3, 2], [4, 5, 2, 3, 4])
 
@@ -106,3 +110,34 @@ def test_progress_streams_what_gets_better_as_json_lines(capsys, tmp_path):
     assert found["stages"][-1]["upper"] == found["upper"]
     code, out, err = run(capsys, "solve", tmp_path / "tight.json", "--memory-limit", 100)
     assert (code, out, err) == (2, "", "ratiolab: memory_limit 100 must be at least 400\n")
+
+
+def test_a_bound_in_seconds_names_what_it_assumes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Without a tick of its own an instance has many bounds, one for each tick."""
+    far = Instance("far", 6, [0, 1000], [2, 2], [4, 4])
+    write_instance(far, tmp_path / "far.json")
+    for tick in (0.004, 1.0):
+        claim = seconds_certificate(far, BatchTime(fixed=1, tick=tick))
+        write_certificate(claim, tmp_path / "proof.json")
+        code, out, _ = run(capsys, "certify", tmp_path / "proof.json", tmp_path / "far.json")
+        assert code == 0
+        assert f"a tick of the arrivals lasts {tick:g} s" in out.replace("\n", " ")
+        _, out, _ = run(capsys, "certify", tmp_path / "proof.json", tmp_path / "far.json", "--json")
+        assumed = {"preemption": "restart", "clock": [1, 0, 0, 0], "tick_seconds": tick}
+        assert json.loads(out)["assumed"] == assumed
+
+
+@pytest.mark.parametrize("replicas", [0, 2])
+def test_a_claim_about_other_replicas_is_refused(
+    capsys: pytest.CaptureFixture[str], five: Path, tmp_path: Path, replicas: int
+) -> None:
+    bound = best_lower_bound(FIVE)
+    claim = FormulaCertificate("five", FIVE.digest, bound.value, bound.source)
+    write_certificate(claim, tmp_path / "proof.json")
+    data = json.loads((tmp_path / "proof.json").read_text()) | {"replicas": replicas}
+    (tmp_path / "proof.json").write_text(json.dumps(data))
+    code, out, err = run(capsys, "certify", tmp_path / "proof.json", five)
+    assert code in (1, 2)
+    assert "replicas" in out + err

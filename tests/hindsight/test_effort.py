@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from clock import counted_calls
 
@@ -16,8 +17,10 @@ from ratiolab.hindsight.certificates.certificate import (
     DualCertificate,
     GrowthCertificate,
     PathCertificate,
+    PromiseCertificate,
 )
 from ratiolab.hindsight.certificates.certify import certify
+from ratiolab.hindsight.certificates.certify_promises import certify_promises
 from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals, Table
 from ratiolab.hindsight.certificates.effort import (
     LARGEST_FILE,
@@ -59,6 +62,33 @@ def test_a_hostile_certificate_is_refused_before_anything_is_built(name: str) ->
         certify(certificate, instance)
     assert tracemalloc.get_traced_memory()[1] < 10**8
     tracemalloc.stop()
+
+
+def test_a_bound_far_above_a_schedule_asks_for_no_layers_by_the_million() -> None:
+    ones = Instance("ones", 2, [0, 0], [1, 1], [1, 1])
+    far = PathCertificate("ones", ones.digest, 10**6, 2, Duals(1, (), (), ()), 1, (1, 1), (0,))
+    tracemalloc.start()
+    with pytest.raises(TooCostlyError, match=r"checking takes up to .* more than"):
+        certify(far, ones)
+    assert tracemalloc.get_traced_memory()[1] < 10**8
+    tracemalloc.stop()
+
+
+def test_a_weighted_bound_has_no_numbers_of_thousands_of_digits() -> None:
+    one = Instance("one", 2, [0], [1], [1], weight=[1])
+    claim = PromiseCertificate(
+        "one", one.digest, 1, "weighted", 1, GrowthDuals(1, 0, (2,), (HUGE,))
+    )
+    with pytest.raises(TooCostlyError, match="thousands of digits"):
+        certify_promises(claim, one)
+
+
+@pytest.mark.parametrize("number", [np.int64(2**61), 2.0, None])
+def test_a_proof_has_integers_of_python_alone(number: Any) -> None:
+    """Those of numpy overflow: 2 * 2^62 duals would prove a bound of 2^62."""
+    claim = DualCertificate("two", TWO.digest, 2**62, 2**62, Duals(1, (number,) * 3, (), ()))
+    with pytest.raises(CertificateError, match=r"integers of Python, not .*(numpy|float|NoneType)"):
+        certify(claim, TWO)
 
 
 MANY = Instance("many", 10**6, [0] * 600, [1] * 600, [1000] * 600)

@@ -35,7 +35,7 @@ from ratiolab.hindsight.certificates.effort import (
     duals_effort,
     paths_effort,
     require_claimed,
-    require_short_numbers,
+    require_plain,
     steps_effort,
     table_steps,
 )
@@ -87,7 +87,7 @@ def certify(certificate: Certificate | Promised, given: Instance | Fleet) -> int
     instance, memories = memories_of(given)
     if len(memories) > 1 and not isinstance(certificate, FLEET_KINDS):
         raise CertificateError(f"a proof by {certificate.source} is for one replica")
-    require_short_numbers(certificate)
+    require_plain(certificate)
     try:
         if isinstance(certificate, FormulaCertificate):
             bound = _formula(certificate, instance, memories)

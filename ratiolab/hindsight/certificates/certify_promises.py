@@ -47,7 +47,7 @@ from ratiolab.hindsight.certificates.effort import (
     Effort,
     piece_steps,
     require_claimed,
-    require_short_numbers,
+    require_plain,
     steps_effort,
 )
 from ratiolab.model.eviction import EVICTIONS
@@ -67,7 +67,7 @@ def certify_in_time(claim: InTimeCertificate, given: Instance | Fleet) -> int:
     """Return the most requests in time that the prices of a certificate prove, as claimed."""
     instance, replicas = replicas_of(given)
     require_claimed(claim.digest, claim.replicas, given)
-    require_short_numbers(claim)
+    require_plain(claim)
     _require_form(claim, instance)
     top = int((instance.prompt + instance.output).max())
     Effort(4 * 64 * top, top + len(instance) * (10 + len(claim.price) // 20)).require_affordable()
@@ -142,6 +142,7 @@ def certify_promises(certificate: Promised, given: Instance | Fleet) -> int:
         return certify_in_time(certificate, given)
     instance, replicas = replicas_of(given)
     require_claimed(certificate.digest, certificate.replicas, given)
+    require_plain(certificate)
     duals = certificate.duals
     try:
         steps_effort(duals).require_affordable()

@@ -9,6 +9,7 @@ estimates its memory and its steps from above, and refuses what exceeds `MOST_BY
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 
 from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals
@@ -148,16 +149,29 @@ class Effort(NamedTuple):
                 )
 
 
-def require_short_numbers(proof: Any) -> None:
-    """Raise `TooCostlyError` when a number of a proof, in tuples of tuples, is too long."""
+def require_plain(proof: Any) -> None:
+    """Raise an error unless a proof consists of words and short integers of Python.
+
+    Integers of other libraries overflow without an error.
+
+    Raises
+    ------
+    CertificateError
+        naming the type of a part that is none of these.
+    TooCostlyError
+        when an integer is too long.
+    """
     if isinstance(proof, int):
         if abs(proof) >= LARGEST_NUMBER:
             raise TooCostlyError("checking takes up to thousands of digits, more than 38: refused")
     elif isinstance(proof, tuple):
         for part in proof:
-            require_short_numbers(part)
-    elif hasattr(proof, "__dict__"):
-        require_short_numbers(tuple(vars(proof).values()))
+            require_plain(part)
+    elif is_dataclass(proof):
+        require_plain(tuple(vars(proof).values()))
+    elif not isinstance(proof, str):
+        kind = f"{type(proof).__module__}.{type(proof).__qualname__}"
+        raise CertificateError(f"a proof has integers of Python, not {kind}: int(...) makes them")
 
 
 def steps_effort(duals: GrowthDuals) -> Effort:
@@ -212,6 +226,16 @@ def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int]) -> Eff
         raise CertificateError(f"{ages} output tokens: paths are checked up to {MOST_PAIRS}")
     layers = max(horizon, int(instance.arrival.max()))
     return Effort(ages * (horizon + 2 * layers) * 8, ages * horizon)
+
+
+def layers_effort(layers: int, requests: int, cells: int) -> Effort:
+    """Return the effort of the layers of a pass, of which an empty one takes a kilobyte, too.
+
+    Parameters
+    ----------
+    cells : pairs of a request and an age, times layers.
+    """
+    return Effort(layers * (1_500 + 16 * requests) + 24 * cells, layers * (150 + requests))
 
 
 def table_steps(items: Sequence[tuple[int, int, int]], memory: int) -> int:

@@ -102,7 +102,7 @@ def read_certificate(path: PathLike) -> Certificate | Promised:
 
     file = read_file(path, CERTIFICATE_FORMAT, CertificateFile, largest=LARGEST_FILE).root
     try:
-        claim = replace(file.certificate(), replicas=file.replicas or 1)
+        claim = replace(file.certificate(), replicas=1 if file.replicas is None else file.replicas)
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
     if isinstance(file, ProofFile) and file.check != numbers_check(_numbers(claim)[1]):

@@ -52,6 +52,7 @@ class Costs:
         cells = (latest + 2 * max(output)) * sum(output)
         if cells > effort.MOST_CELLS:
             raise ValueError(f"{cells} pairs and layers are more than {effort.MOST_CELLS}")
+        effort.layers_effort(latest, n, cells).require_affordable()
         rho: list[dict[int, int]] = [{} for _ in requests]
         self.end = horizon
         for i, (arrival, _, o) in enumerate(requests):
