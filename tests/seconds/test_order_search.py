@@ -18,7 +18,14 @@ from ratiolab.ratio.clock_bound import clock_lower_bound
 from ratiolab.seconds import order_search
 from ratiolab.seconds.beam import PORTFOLIO, guide_of, started
 from ratiolab.seconds.duals import parts_of
-from ratiolab.seconds.order_search import Planned, search_order, served, timed_of, total_seconds
+from ratiolab.seconds.order_search import (
+    Planned,
+    compile_search,
+    search_order,
+    served,
+    timed_of,
+    total_seconds,
+)
 
 
 @dataclass(frozen=True)
@@ -101,6 +108,7 @@ def test_an_evaluation_encloses_the_best_schedule_and_a_search_only_lowers_its_u
 @pytest.mark.parametrize("annealed", [True, False])
 def test_only_orders_of_few_requests_are_annealed(annealed, monkeypatch):
     called, instance = [], drawn(4, 30)
+    compile_search(len(instance))  # which calls the same functions
     monkeypatch.setattr(order_search, "FEW", len(instance) - (not annealed))
     monkeypatch.setattr(order_search, "cooled", lambda *_, **__: called.append(True))
     monkeypatch.setattr(order_search, "beams", lambda *_: None)
