@@ -229,7 +229,7 @@ def paths_effort(duals: Duals, instance: Instance, passes: Sequence[int]) -> Eff
 
 
 def layers_effort(layers: int, requests: int, cells: int) -> Effort:
-    """Return the effort of the layers of a pass, of which an empty one takes a kilobyte, too.
+    """Return what the layers of a pass take; an empty one takes a kilobyte, too.
 
     Parameters
     ----------
