@@ -62,6 +62,16 @@ def game(
         return
     if kind not in ("deterministic", "randomised", "both"):
         raise ValueError(f"kind {kind!r} must be one of deterministic, randomised, both")
+    if multiset and kind == "deterministic":
+        raise ValueError(
+            "--multiset is for policies with randomness, and --kind deterministic has none: use "
+            "--kind randomised"
+        )
+    if tree and kind == "randomised":
+        raise ValueError(
+            "--tree prints the policy without randomness, and --kind randomised computes none: use "
+            "--kind deterministic"
+        )
     played = Game(requests, prompt, memory, lower, upper)
     drawn = [_lengths(text, played.requests, lower, upper) for text in multiset or ()]
     data: dict[str, Any] = {

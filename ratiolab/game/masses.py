@@ -47,6 +47,8 @@ class Masses:
         inner = np.flatnonzero(board.unfinished > 0)
         self.inner, self.starts = inner, np.searchsorted(board.owner, inner)
         self.optima = [board.game.optima[lengths] for lengths in multisets]
+        # a policy says nothing of configurations that agree with no order of the multisets
+        self.reachable: Any = self.orders.any(axis=0)
 
     def least_costs(self, weights: Any) -> Any:
         """Return the least expected cost from each configuration on, times orders and weights."""
@@ -89,7 +91,7 @@ class Masses:
                 continue
             first, last = np.searchsorted(board.owner, [c, c + 1])
             policy[c] = int(first + sums[first:last].argmin())
-            open_ += board.target[board.outcomes(policy[c])].tolist()
+            open_ += self._following(policy[c]).tolist()
         return policy
 
     def costs(self, policy: dict[int, int]) -> IntArray:
@@ -105,15 +107,21 @@ class Masses:
             if board.unfinished[c] == 0:
                 done[c] = np.zeros(len(self.multisets), np.int64)
                 continue
-            outcomes = board.outcomes(policy[c])
-            missing = [int(t) for t in board.target[outcomes] if int(t) not in done]
+            missing = [int(t) for t in self._following(policy[c]) if int(t) not in done]
             if missing:
                 if any(t in path for t in missing):
                     raise AssertionError(f"{board.game}: a policy of the mixture does not end")
                 path += missing
                 continue
             total = self.orders[:, c] * board.unfinished[c]
-            for k in outcomes:
-                total = total + board.ways[k] * done[int(board.target[k])]
+            for k in board.outcomes(policy[c]):
+                if self.reachable[board.target[k]]:
+                    total = total + board.ways[k] * done[int(board.target[k])]
             done[c] = total
         return done[0]
+
+    def _following(self, action: int) -> IntArray:
+        """Return the reachable configurations after an action."""
+        targets: IntArray = self.board.target[self.board.outcomes(action)]
+        reached: IntArray = targets[self.reachable[targets]]
+        return reached

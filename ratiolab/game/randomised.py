@@ -114,7 +114,7 @@ def randomised_value(
     Fraction(89, 76)
     """
     board = known or arena(game)
-    chosen = list(multisets) if multisets is not None else list(game.lengths)
+    chosen = list(game.lengths if multisets is None else dict.fromkeys(multisets))
     masses = Masses(board, chosen)
     scale = factorial(game.requests)
     optima = np.array(masses.optima, float)

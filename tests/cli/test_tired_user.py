@@ -95,6 +95,8 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("game --requests 17", "requests 17 must be between 1 and 16"),
         ("game --memory 4", "memory 4 must be at least prompt + upper, 5"),
         ("game --multiset 1,x", "--multiset '1,x' must be integers with commas between them"),
+        ("game --multiset 1,2 --kind deterministic", "use --kind randomised"),
+        ("game --tree --kind randomised", "use --kind deterministic"),
         ("game --check ec1.json", "format 'ratiolab-instance/1' must be 'ratiolab-game/1'"),
         ("games --page .", ".: is a directory, not a file"),
         ("design", "design needs a file, or both --lower and --upper"),

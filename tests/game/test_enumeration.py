@@ -12,9 +12,12 @@ from itertools import combinations_with_replacement, permutations, product
 from math import factorial
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
+from scipy.sparse import lil_matrix
 
-from ratiolab.game import Deterministic, Game, deterministic_value, randomised_value
+from ratiolab.game import Deterministic, Game, check, deterministic_value, randomised_value
 from ratiolab.game.configurations import DONE, RUNNING, WAITING, Arena, Sort
 from ratiolab.model import Instance
 from ratiolab.online import POLICIES, Decision, Information, Policy, make, simulate
@@ -107,6 +110,74 @@ def value_by_enumeration(game):
 )
 def test_the_value_is_that_of_all_moves_of_the_simulator_tried(game, value):
     assert deterministic_value(game).value == value_by_enumeration(game) == value
+
+
+def bound_by_enumeration(game, multisets):
+    """Return the best ratio that weights of some multisets prove, by one linear program.
+
+    Its variables are the weights, and the least cost from each state on: no decision costs less.
+    """
+    start = ((WAITS, game.lower - 1, 0),) * game.requests
+    place, states, rows = {start: 0}, [start], []
+    for state in states:
+        for after in decisions(game, state) if any(s[0] != ENDED for s in state) else ():
+            following = list(answers(game, state, after))
+            for one in following:
+                if one not in place:
+                    place[one] = len(states)
+                    states.append(one)
+            rows.append((state, following))
+
+    def agreeing(state, lengths):
+        return sum(
+            all(
+                o == b if kind == ENDED else o > b
+                for o, (kind, b, _) in zip(order, state, strict=True)
+            )
+            for order in permutations(lengths)
+        )
+
+    n = len(states)
+    matrix = lil_matrix((len(rows), n + len(multisets)))
+    for row, (state, following) in enumerate(rows):
+        if state not in following:  # else the row says that a cost is not below 0
+            matrix[row, place[state]] = 1
+        for one in following:
+            if one != state:
+                matrix[row, place[one]] = -1
+        left = sum(kind != ENDED for kind, _, _ in state)
+        for k, lengths in enumerate(multisets):
+            matrix[row, n + k] = -left * agreeing(state, lengths)
+    optima = [factorial(game.requests) * optimum(game, lengths) for lengths in multisets]
+    ended = [all(kind == ENDED for kind, _, _ in state) for state in states]
+    found = linprog(
+        -np.eye(1, n + len(multisets))[0],
+        A_ub=matrix.tocsr(),
+        b_ub=np.zeros(len(rows)),
+        A_eq=np.array([[0] * n + optima]),
+        b_eq=[1],
+        bounds=[(None, 0 if end else None) for end in ended] + [(0, None)] * len(multisets),
+    )
+    return -found.fun
+
+
+@pytest.mark.parametrize(
+    ("game", "multisets", "bound"),
+    [
+        (Game(2, 1, 5, 1, 4), [(1, 2)], 1),
+        (Game(2, 1, 5, 1, 4), [(1, 4)], 1),
+        (Game(2, 1, 5, 1, 4), [(1, 1)], 1),
+        (Game(2, 1, 5, 1, 4), [(2, 4)], Fraction(8, 7)),
+        (Game(2, 1, 5, 1, 4), [(1, 2), (3, 3), (3, 4), (1, 2)], Fraction(21, 20)),
+        (Game(3, 1, 4, 1, 3), [(1, 2, 3), (3, 3, 3)], Fraction(7, 6)),
+    ],
+)
+def test_a_bound_by_a_few_multisets_is_that_of_all_moves_tried(game, multisets, bound):
+    found = randomised_value(game, multisets=multisets)
+    assert (found.lower, found.upper) == (bound, None)
+    assert sum(found.weights.values()) == 1
+    assert bound_by_enumeration(game, list(dict.fromkeys(multisets))) == pytest.approx(float(bound))
+    assert f"at least {bound} " in check(found.to_dict())
 
 
 @dataclass(frozen=True)
