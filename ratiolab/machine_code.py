@@ -5,8 +5,11 @@ the same, in whatever file; numba by itself looks at the file of the outermost f
 """
 
 import inspect
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property, partial, update_wrapper
 from time import perf_counter
 from types import CodeType, FunctionType, ModuleType
@@ -17,6 +20,39 @@ import numpy as np
 
 LOADING = 0.1
 """Seconds that it takes to load a compiled function from disk."""
+
+
+class _Later:
+    """A handler that keeps Ctrl-C for later, and lets another handler have the next."""
+
+    def __init__(self, before: Callable[..., Any]) -> None:
+        self.before, self.heard = before, False
+
+    def __call__(self, *_: Any) -> None:
+        self.heard = True
+        signal.signal(signal.SIGINT, self.before)
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Let Ctrl-C wait until a block ends; a second Ctrl-C acts at once.
+
+    The compiler is left broken where it is interrupted, and functions that it was given cannot be
+    called any more. Python interrupts the main thread only.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not callable(before) or isinstance(before, _Later):
+        yield
+        return
+    later = _Later(before)
+    signal.signal(signal.SIGINT, later)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if later.heard:
+            before(signal.SIGINT, None)
 
 
 class Compiled:
@@ -42,6 +78,7 @@ class Compiled:
             self._options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
     @cached_property
+    @interrupts_deferred()
     def _dispatcher(self) -> Any:
         from numba import njit
 
@@ -53,6 +90,7 @@ class Compiled:
                 _tell(each)
         dispatcher: Any = njit(pipeline_class=BorrowingCompiler, **self._options)(function)
         dispatcher._cache = _kept()(function)
+        dispatcher.compile = interrupts_deferred()(dispatcher.compile)
         return dispatcher
 
     def __call__(self, *arguments: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from numba import config, types
+from numba.core.event import Listener, install_listener
 
 from ratiolab import borrowing, machine_code
-from ratiolab.machine_code import Compiled, Often, careful, sources
+from ratiolab.machine_code import Compiled, Often, careful, interrupts_deferred, sources
 from ratiolab.model import footprint
 
 CALL = "from ratiolab.outer import twice; print(twice(3))"
@@ -122,3 +124,48 @@ def test_a_function_compiles_when_it_has_taken_a_while(monkeypatch):
     found = [total(values) for _ in range(4)]
     assert set(found) == {499_999_500_000}
     assert total.signatures
+
+
+class CtrlC(Listener):
+    """Ctrl-C when the compiler begins with a function, and what it has finished since."""
+
+    def __init__(self, presses):
+        self.presses, self.finished = presses, 0
+
+    def on_start(self, event):
+        for _ in range(self.presses):
+            signal.raise_signal(signal.SIGINT)
+        self.presses = 0
+
+    def on_end(self, event):
+        self.finished += 1
+
+
+def test_ctrl_c_waits_until_a_function_is_compiled(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    half = Compiled(lambda number: number // 2)
+    quarter = Compiled(lambda number: half(half(number)))
+    handler = signal.getsignal(signal.SIGINT)
+    pressed = CtrlC(presses=1)
+    with install_listener("numba:compile", pressed), pytest.raises(KeyboardInterrupt):
+        quarter(12)
+    assert pressed.finished == 2  # the callee, too
+    assert signal.getsignal(signal.SIGINT) is handler
+    with install_listener("numba:compile", pressed):
+        assert (quarter(12), half(12)) == (3, 6)
+    assert pressed.finished == 2  # nothing is compiled again
+
+
+def test_a_second_ctrl_c_does_not_wait():
+    ended = []
+
+    @interrupts_deferred()
+    def press(times):
+        for _ in range(times):
+            signal.raise_signal(signal.SIGINT)
+            ended.append(times)
+
+    for times in 1, 2:
+        with pytest.raises(KeyboardInterrupt):
+            press(times)
+    assert ended == [1, 2]

@@ -23,6 +23,7 @@ import numpy as np
 
 from ratiolab.hindsight.params import LabellingParams, SolveParams
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved_schedule
+from ratiolab.machine_code import interrupts_deferred
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
@@ -211,13 +212,16 @@ def beside(compiling: Callable[[], None]) -> Iterator[None]:
     path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     none = subprocess.DEVNULL
     command = [sys.executable, "-c", words]
-    other = subprocess.Popen(command, env=os.environ | path, stdin=none, stdout=none, stderr=none)
+    environment, other = os.environ | path, None
     try:
+        with interrupts_deferred():  # else it could start and not be known here
+            other = subprocess.Popen(command, env=environment, stdin=none, stdout=none, stderr=none)
         yield
         other.wait()
     finally:
-        other.kill()
-        other.wait()
+        if other is not None:
+            other.kill()
+            other.wait()
 
 
 @contextmanager

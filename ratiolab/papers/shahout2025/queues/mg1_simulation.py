@@ -118,9 +118,8 @@ def _loop() -> Any:
     """Compile the event loop."""
     from heapq import heappop, heappush
 
-    from numba import njit
+    from ratiolab.machine_code import careful
 
-    @njit
     def loop(
         arrival: Array, size: Array, prediction: Array, fraction: float
     ) -> tuple[Array, Array]:
@@ -166,4 +165,4 @@ def _loop() -> Any:
             upcoming += 1
         return completion, np.array([integral, peak])
 
-    return loop
+    return careful(loop)
