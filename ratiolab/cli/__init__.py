@@ -106,7 +106,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
-        return f"not enough memory: {error}"
+        return f"not enough memory: {str(error) or 'the input is too large; take fewer requests'}"
     if hasattr(error, "format_message"):
         context = getattr(error, "ctx", None)
         where = "ratiolab" if context is None else context.command_path

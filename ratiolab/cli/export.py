@@ -12,11 +12,15 @@ from ratiolab.cli.app import (
     Replicas,
     answer,
     app,
+    progress,
     require_no_folder,
 )
 
 MOST_STARTS = 10**6
 """Most binary variables of a program that is written."""
+
+MOST_TERMS = 2 * 10**7
+"""Most terms of its rows: PuLP takes a gigabyte and some minutes for them."""
 
 
 @app.command()
@@ -50,6 +54,7 @@ def export(
     from ratiolab.hindsight.fleets.solve import fleet_last_starts
     from ratiolab.hindsight.horizon import last_starts, naive_horizon
     from ratiolab.hindsight.programs.pulp import write
+    from ratiolab.hindsight.programs.timeindexed import size
     from ratiolab.hindsight.schedules.heuristics import best_list_schedule
     from ratiolab.model.files import write_bytes
     from ratiolab.model.fleet import Fleet, memories_of
@@ -62,21 +67,33 @@ def export(
     given = read_fleet(file, memory, replicas)
     instance, memories = memories_of(given)
     last = naive_horizon(instance) - instance.output
-    if not printed and isinstance(given, Fleet):
-        last = fleet_last_starts(given)
-    elif not printed:
-        last = last_starts(instance, best_list_schedule(instance).total_latency)
-    places = np.minimum(len(memories), np.arange(1, len(instance) + 1))
-    starts = int((places * (last - instance.arrival + 1)).sum())
-    if starts > MOST_STARTS:
-        raise ValueError(f"{file}: the program has {starts} binaries, more than {MOST_STARTS}")
     written = []
-    for ending, path in targets.items():
-        if path is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                made = Path(folder) / f"program{ending}"
-                write(instance, made, last.tolist(), memories)
-                write_bytes(path, made.read_bytes())
-            written.append(str(path))
+    with progress() as display:
+        task = display.add_task(f"{instance.name}: last starts")
+        if not printed and isinstance(given, Fleet):
+            last = fleet_last_starts(given)
+        elif not printed:
+            last = last_starts(instance, best_list_schedule(instance).total_latency)
+        places = np.minimum(len(memories), np.arange(1, len(instance) + 1))
+        starts = int((places * (last - instance.arrival + 1)).sum())
+        terms = len(memories) * size(instance, last, int(last.max()), merge=False)
+        for number, most, what in (
+            (starts, MOST_STARTS, "binaries"),
+            (terms, MOST_TERMS, "terms: one for each round of each possible run of a request"),
+        ):
+            if number > most:
+                shorter = "leave out --as-printed, or " if printed else ""
+                raise ValueError(
+                    f"{file}: the program has {number} {what}, more than {most}; {shorter}"
+                    "take fewer requests"
+                )
+        for ending, path in targets.items():
+            if path is not None:
+                display.update(task, description=f"{path}: {starts:,} binaries, {terms:,} terms")
+                with tempfile.TemporaryDirectory() as folder:
+                    made = Path(folder) / f"program{ending}"
+                    write(instance, made, last.tolist(), memories)
+                    write_bytes(path, made.read_bytes())
+                written.append(str(path))
     data = {"written": written, "binaries": starts}
     answer(json, "exported-program", data, *(f"{path}: {starts:,} binaries" for path in written))

@@ -39,6 +39,20 @@ def test_a_line_of_progress_fits_a_narrow_terminal(shown, monkeypatch, capsys):
     assert "a" * 20 in told or "900nodes" in told
 
 
+def test_a_long_export_says_on_a_terminal_what_it_does(monkeypatch, capsys, folder):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert run(capsys, "export ec1.json --lp p.lp")[2].count("p.lp: ") == 1
+
+
+def test_too_little_memory_is_told_in_a_whole_sentence(monkeypatch, capsys, folder):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("ratiolab.model.fleet_io.read_fleet", full)
+    told = "ratiolab: not enough memory: the input is too large; take fewer requests\n"
+    assert run(capsys, "export ec1.json --lp p.lp") == (2, "", told)
+
+
 def test_names_with_brackets_and_colons_are_printed_as_they_are(capsys, folder):
     name = "[/red]evil[bold] :smile:"
     write_instance(EC1.replace(name=name), folder / "evil.json")

@@ -82,7 +82,10 @@ def test_another_solver_finds_the_optimum_of_a_fleet(tmp_path):
 def test_a_program_too_large_and_a_missing_option_are_refused(tmp_path, capsys):
     write_instance(Instance("long", 10**6, [0] * 9, [1] * 9, [10**5] * 9), tmp_path / "i.json")
     assert ended_with("export", tmp_path / "i.json", "--as-printed", "--lp", tmp_path / "p.lp") == 2
-    assert "binaries, more than 1000000" in capsys.readouterr().err
+    assert "binaries, more than 1000000; leave out --as-printed" in capsys.readouterr().err
+    write_instance(Instance("high", 10**8, [0] * 9, [1] * 9, [10**7] * 9), tmp_path / "h.json")
+    assert ended_with("export", tmp_path / "h.json", "--lp", tmp_path / "p.lp") == 2
+    assert "more than 20000000; take fewer requests" in capsys.readouterr().err
     assert ended_with("export", tmp_path / "i.json") == 2
     assert not (tmp_path / "p.lp").exists()
 

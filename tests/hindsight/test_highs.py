@@ -148,6 +148,12 @@ def test_the_program_reads_as_in_the_paper() -> None:
     assert len(rows) == 2 + 4
 
 
+def test_rounds_in_which_nothing_can_run_take_no_time() -> None:
+    late = Instance("late", 20, [0, 10**9], [3, 2], [2, 1])
+    rows = [row.name for row in model(late, [1, 10**9]).constraints()]
+    assert rows == ["start_0", "start_1", *(f"memory_{t}" for t in (1, 2, 3, 1_000_000_001))]
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_literal_horizon_has_the_optimum_of_example_ec1(solver: str) -> None:
     answer = solve_model(EC1, solver=solver)

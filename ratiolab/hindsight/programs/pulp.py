@@ -7,9 +7,8 @@ Source: Jaillet et al. (2025), (1)-(4), arXiv 2502.07115v5.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +101,26 @@ def model(
         started = pulp.lpSum(starts)
         if starts or not goodput:
             program += started <= 1 if goodput else started == 1, f"start_{i}"
-    end = max(k + request.output for k, request in zip(last, requests, strict=True))
-    for t, r in product(range(1, end + 1), range(replicas)):
-        tokens = [
-            held(prompt, t - k) * x[i, k, r]
-            for i, (arrival, prompt, output) in enumerate(requests)
-            if r in places[i]
-            for k in range(max(arrival, t - output), min(t - 1, last[i]) + 1)
-        ]
-        if tokens:
-            program += pulp.lpSum(tokens) <= memories[r], f"memory_{t}{suffix[r]}"
+    for t in _busy_rounds(instance, last):
+        for r in range(replicas):
+            tokens = [
+                held(prompt, t - k) * x[i, k, r]
+                for i, (arrival, prompt, output) in enumerate(requests)
+                if r in places[i]
+                for k in range(max(arrival, t - output), min(t - 1, last[i]) + 1)
+            ]
+            if tokens:
+                program += pulp.lpSum(tokens) <= memories[r], f"memory_{t}{suffix[r]}"
     return program
+
+
+def _busy_rounds(instance: Instance, last: Sequence[int]) -> Iterator[int]:
+    """Yield the rounds in which a request may run, ascending: far fewer than there are, maybe."""
+    after = 1
+    for (arrival, _, output), k in sorted(zip(instance.requests, last, strict=True)):
+        if k >= arrival:
+            yield from range(max(after, arrival + 1), k + output + 1)
+            after = max(after, k + output + 1)
 
 
 def write(
