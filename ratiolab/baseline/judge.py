@@ -7,6 +7,7 @@ from typing import Any
 
 from ratiolab.baseline.entries import Drift
 from ratiolab.baseline.file import Placed, Unreadable
+from ratiolab.model.interrupts import heard
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ def judge(placed: Placed, folder: Path, *, allow_policy_files: bool = False) -> 
     if isinstance(entry, Unreadable):
         return Judged(placed, reason=entry.reason)
     try:
-        value = entry.compute(folder, allow_policy_files=allow_policy_files)
+        with heard():
+            value = entry.compute(folder, allow_policy_files=allow_policy_files)
     except (ValueError, OSError) as error:
         return Judged(placed, reason=str(error))
     except Exception as error:  # a policy of the user may raise what it likes

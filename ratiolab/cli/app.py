@@ -1,8 +1,9 @@
 """The application and what its commands share."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 
@@ -263,6 +264,33 @@ def description_column() -> "TextColumn":
 
     text = Column(overflow="fold")
     return TextColumn("{task.description}", markup=False, table_column=text)
+
+
+@dataclass
+class Ended:
+    """How a block of `keeping` ended."""
+
+    interrupted: bool = False
+
+
+@contextmanager
+def keeping(finished: Sized) -> Iterator[Ended]:
+    """Let Ctrl-C end a block, so that what is finished is printed; if nothing is, the command.
+
+    Parameters
+    ----------
+    finished : results that the block adds to.
+    """
+    from ratiolab.model.interrupts import heard
+
+    ended = Ended()
+    try:
+        with heard():
+            yield ended
+    except KeyboardInterrupt:
+        if not finished:
+            raise
+        ended.interrupted = True
 
 
 def end_interrupted(kept: str) -> NoReturn:

@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, answer, app, print_json, print_rich, progress, settings
+from ratiolab.cli.app import (
+    Json,
+    answer,
+    app,
+    end_interrupted,
+    keeping,
+    print_json,
+    print_rich,
+    progress,
+    settings,
+)
 
 Baseline = Annotated[Path, typer.Argument(help="Baseline file (ratiolab-baseline/1).")]
 AllowPolicyFiles = Annotated[
@@ -48,7 +58,14 @@ def check(
     """
     from dataclasses import asdict
 
-    from ratiolab.baseline import Unreadable, annotations, judge, read_placed, write_baseline
+    from ratiolab.baseline import (
+        Judged,
+        Unreadable,
+        annotations,
+        judge,
+        read_placed,
+        write_baseline,
+    )
     from ratiolab.model.shipped import shipped
 
     if baseline is None:
@@ -56,8 +73,8 @@ def check(
             raise ValueError("--update needs a baseline file: the project's own is not changed")
         baseline = shipped("results") / "baseline.json"
     entries = read_placed(baseline)
-    judged = []
-    with progress() as display, _left_as_it_was(baseline):
+    judged: list[Judged] = []
+    with progress() as display, _left_as_it_was(baseline), keeping(judged) as ended:
         task = display.add_task("baseline", total=len(entries))
         for placed in entries:
             judged.append(judge(placed, baseline.parent, allow_policy_files=allow_policy_files))
@@ -73,7 +90,7 @@ def check(
                 entry.value = each.value
             kept.append(entry)
     broken = [each for each in judged if each.drift is not None and each.is_fixed]
-    updated = update and not failed
+    updated = update and not failed and not ended.interrupted
     if updated:
         try:
             write_baseline(kept, baseline)
@@ -81,8 +98,15 @@ def check(
             print_rich(*(each.failure for each in judged if each.failure))
             raise
     if json:
-        found = {"entries": len(entries), "drifts": [asdict(d) for d in drifts], "failed": failed}
-        print_json("drifts", found | {"changes": changes if updated else []})
+        found = {
+            "entries": len(entries),
+            "judged": len(judged),
+            "drifts": [asdict(d) for d in drifts],
+            "failed": failed,
+            "changes": changes if updated else [],
+            "interrupted": ended.interrupted,
+        }
+        print_json("drifts", found)
     else:
         print_rich(*(each.failure for each in judged if each.failure))
         done = f", updated: {len(changes)} values changed" if updated else ""
@@ -90,10 +114,12 @@ def check(
             print_rich(*(f"changed {c['entry']}: {c['old']} -> {c['new']}" for c in changes))
             for each in broken:
                 print_rich(f"not changed {each.placed.entry}: --update moves no bound of a theorem")
-        print_rich(f"{len(entries)} entries, {len(drifts)} drifted, {len(failed)} failed{done}")
+        print_rich(f"{len(judged)} entries, {len(drifts)} drifted, {len(failed)} failed{done}")
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in annotations(baseline, judged):
             typer.echo(line, err=True)
+    if ended.interrupted:
+        end_interrupted(f"{len(judged)} of {len(entries)} entries were judged; {_same(baseline)}")
     if failed or broken or (drifts and not update):
         raise typer.Exit(1)
 
@@ -181,5 +207,9 @@ def _left_as_it_was(file: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo(f"{file} is as it was", err=True)
+        typer.echo(_same(file), err=True)
         raise
+
+
+def _same(file: Path) -> str:
+    return f"{file} is as it was"

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from ratiolab.cli.app import (
     end_interrupted,
+    keeping,
     line_width,
     load,
     print_json,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ratiolab.model.fleet import Fleet
     from ratiolab.online import Policy
     from ratiolab.online.clock import BatchTime
+    from ratiolab.online.fleets.loop import FleetSimulation
 
 
 def loaded(
@@ -156,9 +158,9 @@ def simulate_replicas(
     from ratiolab.online.fleets.loop import simulate_fleet
     from ratiolab.online.registry import describe
 
-    with progress() as display:
+    runs: list[FleetSimulation] = []
+    with progress() as display, keeping(runs) as ended:
         task = display.add_task(f"{policy.name} behind {router}", total=len(seeds))
-        runs = []
         for seed in seeds:
             what = {"seed": seed, "preemption": preemption, "clock": clock}
             runs.append(simulate_fleet(fleet, policy, router, **what))
@@ -169,19 +171,27 @@ def simulate_replicas(
         head = {"instance": fleet.name, "digest": fleet.digest, "replicas": fleet.replicas}
         head |= describe(policy) | {"router": router, "preemption": runs[0].preemption}
         head |= {"goodput": promise} if promise else {}
-        print_json("fleet-simulation", head | {"clock": clock_name, "runs": data})
-        return
-    if promise:
-        typer.echo(sentence(promise))
-    unit = data[0]["unit"]
-    title = f"{fleet.headline}: {policy} behind {router}, {runs[0].preemption}"
-    table = Table(title=title, title_justify="left")
-    for name in ("seed", "outcome", f"mean latency, {unit}", "mean TTFT", "mean TPOT", "evictions"):
-        table.add_column(name, justify="right")
-    for run in data:
-        means = ["-" if v is None else f"{v:,.4g}" for v in run["mean"].values()]
-        table.add_row(str(run["seed"]), run["outcome"], *means, f"{run['evictions']:,}")
-    print_rich(table)
+        head |= {"clock": clock_name, "runs": data, "interrupted": ended.interrupted}
+        print_json("fleet-simulation", head)
+    else:
+        if promise:
+            typer.echo(sentence(promise))
+        mean = f"mean latency, {data[0]['unit']}"
+        title = f"{fleet.headline}: {policy} behind {router}, {runs[0].preemption}"
+        table = Table(title=title, title_justify="left")
+        for name in ("seed", "outcome", mean, "mean TTFT", "mean TPOT", "evictions"):
+            table.add_column(name, justify="right")
+        for run in data:
+            means = ["-" if v is None else f"{v:,.4g}" for v in run["mean"].values()]
+            table.add_row(str(run["seed"]), run["outcome"], *means, f"{run['evictions']:,}")
+        print_rich(table)
+    if ended.interrupted:
+        end_runs_interrupted(len(runs), len(seeds))
+
+
+def end_runs_interrupted(finished: int, asked: int) -> NoReturn:
+    """End a command after Ctrl-C, saying which runs it has printed."""
+    end_interrupted(f"{finished:,} of {asked:,} runs had finished; the others are left out")
 
 
 def in_time(given: "Instance | Fleet", preemption: str, runs: Sequence[dict[str, Any]]) -> Any:

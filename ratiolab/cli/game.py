@@ -5,7 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ratiolab.cli.app import Json, answer, app, end_interrupted, progress, require_no_folder
+from ratiolab.cli.app import (
+    Json,
+    answer,
+    app,
+    end_interrupted,
+    keeping,
+    progress,
+    require_no_folder,
+)
 from ratiolab.cli.kept_table import Anew, Page, fill_table
 
 
@@ -78,9 +86,8 @@ def game(
         "requests": requests, "prompt": prompt, "memory": memory, "lower": lower, "upper": upper,
     }  # fmt: skip
     claims: list[dict[str, Any]] = []
-    stopped = False
     lines = [str(played)]
-    with progress() as display:
+    with progress() as display, keeping(claims) as ended:
         task = display.add_task("configurations")
         board = arena(played)
         lines.append(f"{len(board.configurations):,} configurations, {len(board.first):,} actions")
@@ -104,12 +111,14 @@ def game(
                 lines.append(f"with randomness: at least {float(mixed.lower):.6f}{top}")
             lines += [f"  {w} on {','.join(map(str, k))}" for k, w in mixed.weights.items()]
             claims.append(mixed.to_dict())
-            stopped = mixed.interrupted
-    answer(json, "game", data, *lines)
+            ended.interrupted = mixed.interrupted
+    answer(json, "game", data | {"interrupted": ended.interrupted}, *lines)
     if certificate is not None:  # last: a file that cannot be written does not cost the values
         write_certificates(claims, certificate)
-    if stopped:
-        end_interrupted("the bounds with randomness hold; closer ones were not searched for")
+    if ended.interrupted:
+        if "randomised" in data:
+            end_interrupted("the bounds with randomness hold; closer ones were not searched for")
+        end_interrupted("the value without randomness is exact; there is none with randomness yet")
 
 
 def _lengths(text: str, requests: int, lower: int, upper: int) -> tuple[int, ...]:

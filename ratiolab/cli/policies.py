@@ -1,6 +1,6 @@
 """Commands about policies: what there is, and one of them on an instance."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,12 +19,13 @@ from ratiolab.cli.app import (
     answer,
     app,
     in_seconds,
+    keeping,
     print_json,
     print_rich,
     progress,
     settings,
 )
-from ratiolab.cli.fleets import in_time, loaded, sentence, simulate_replicas
+from ratiolab.cli.fleets import end_runs_interrupted, in_time, loaded, sentence, simulate_replicas
 from ratiolab.cli.groups import Routed
 from ratiolab.cli.listing import listed
 
@@ -132,32 +133,35 @@ def simulate(
             json=json,
         )
         return
-    with progress() as display:
+    data: list[dict[str, Any]] = []
+    with progress() as display, keeping(data) as ended:
         task = display.add_task(chosen.name, total=runs)
-        data = []
         for s in range(seed, seed + runs):
             done = simulate_policy(instance, chosen, seed=s, preemption=semantics, clock=timed)
             data.append(done.to_dict())
             display.update(task, advance=1, description=f"{chosen.name}: run {len(data)} of {runs}")
     promise = in_time(instance, done.preemption, data)
     costs = [run["tel"] for run in data if run["tel"] is not None]
-    mean = fmean(costs) if len(costs) == runs else None
+    mean = fmean(costs) if len(costs) == len(data) else None
     if json:
         head = {"instance": instance.name, "digest": instance.digest, **describe(chosen)}
         head["clock"] = clock
         head |= {"runs": data, "mean_tel": mean, "preemption": done.preemption}
         head |= {"goodput": promise} if promise else {}
-        print_json("simulation", head)
-        return
-    if promise:
-        typer.echo(sentence(promise))
-    table = Table(title=f"{instance.name}: {chosen}, {done.preemption}", title_justify="left")
-    names = ("seed", "outcome", "tel", "makespan", "evictions", "wasted_tokens")
-    for name in names:
-        table.add_column(name, justify="right", overflow="fold")
-    for run in data:
-        table.add_row(*(f"{v:,}" if isinstance(v := run[name], int) else str(v) for name in names))
-    print_rich(table)
-    if mean is not None:
-        print_rich(f"mean TEL {mean:,.1f}", *([] if timed else in_seconds(instance)))
-        print_rich(figures_table([run["figures"] for run in data], data[0]["unit"]))
+        print_json("simulation", head | {"interrupted": ended.interrupted})
+    else:
+        if promise:
+            typer.echo(sentence(promise))
+        table = Table(title=f"{instance.name}: {chosen}, {done.preemption}", title_justify="left")
+        names = ("seed", "outcome", "tel", "makespan", "evictions", "wasted_tokens")
+        for name in names:
+            table.add_column(name, justify="right", overflow="fold")
+        for run in data:
+            cells = (run[name] for name in names)
+            table.add_row(*(f"{v:,}" if isinstance(v, int) else str(v) for v in cells))
+        print_rich(table)
+        if mean is not None:
+            print_rich(f"mean TEL {mean:,.1f}", *([] if timed else in_seconds(instance)))
+            print_rich(figures_table([run["figures"] for run in data], data[0]["unit"]))
+    if ended.interrupted:
+        end_runs_interrupted(len(data), runs)

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from ratiolab.cli.app import Json, answer, app, line_width, print_json, progress, require_no_folder
+from ratiolab.cli.app import (
+    Json,
+    answer,
+    app,
+    end_interrupted,
+    keeping,
+    line_width,
+    print_json,
+    progress,
+    require_no_folder,
+)
 
 NARROW = 70
 """Letters in a line below which verdicts are lines and no table."""
@@ -145,7 +155,8 @@ def claims(
 
     Example: ratiolab claims --path my_paper/ --page verdicts.md
     """
-    from ratiolab.papers import add_paper, run_claims, run_controls, select
+    from ratiolab.papers import Verdict, add_paper, run_claims, run_controls, select
+    from ratiolab.papers.verdict_table import VerdictTable
     from ratiolab.papers.verdicts import claims_lines, claims_pages, claims_table, listing_table
 
     require_no_folder(page)
@@ -188,14 +199,15 @@ def claims(
         listed = {"claims": [claim.to_dict() for claim in chosen]}
         answer(json, "claims", listed, listing_table(chosen))
         return
-    with progress() as display:
-        task = display.add_task("claims", total=len(chosen))
-
-        def advance(report: object) -> None:
-            display.update(task, advance=1, description=str(report.claim.id))  # type: ignore[attr-defined]
-
-        reports = run_claims(chosen, slow, advance)
-        found_by_control = run_controls(chosen, slow) if controls else {}
+    reports, found_by_control = VerdictTable(), dict[str, Verdict]()
+    with progress() as display, keeping(reports) as ended:
+        task = display.add_task("claims", total=len(chosen) * (1 + controls))
+        for claim in chosen:
+            reports += run_claims([claim], slow)
+            display.update(task, advance=1, description=claim.id)
+        for claim in chosen if controls else ():
+            found_by_control |= run_controls([claim], slow)
+            display.update(task, advance=1, description=f"control of {claim.id}")
     wrong = [
         c for c in chosen if found_by_control.get(c.id, c.control_verdict) != c.control_verdict
     ]
@@ -206,12 +218,15 @@ def claims(
     ]
     if found_by_control and not wrong:
         lines = [f"controls: {len(found_by_control)} get another verdict, as they must"]
-    verdicts = reports.to_dict()
+    verdicts = {**reports.to_dict(), "interrupted": ended.interrupted}
     if controls:
         verdicts["controls"] = {key: verdict.value for key, verdict in found_by_control.items()}
     narrow = (line_width() or NARROW) < NARROW
     shown = claims_lines(reports) if narrow else [claims_table(reports)]
     answer(json, "verdicts", verdicts, *shown, *lines)
+    if ended.interrupted:
+        kept = f"{len(reports)} of {len(chosen)} claims were checked"
+        end_interrupted(kept if page is None else f"{kept}; {page} is as it was")
     if page is not None:  # last: a page that cannot be written does not cost the verdicts
         from ratiolab.report.templating import write_page
 

@@ -122,24 +122,29 @@ def randomised_value(
     policies: list[dict[int, int]] = []
     rows: list[IntArray] = []
     ratios: list[list[Fraction]] = []
+    mixture: Any = ()
     stopped = False
     for _ in range(rounds):
         try:
             policy = masses.answer((shares / optima).tolist())
             cost = masses.costs(policy)
+            repeated = any((cost == row).all() for row in rows)
+            if not repeated:
+                policies.append(policy)
+                rows.append(cost)
+                ratios.append(
+                    [
+                        Fraction(int(x), scale * opt)
+                        for x, opt in zip(cost, masses.optima, strict=True)
+                    ]
+                )
+            mixture, shares = _float_solution(np.array(rows) / scale / optima)
         except KeyboardInterrupt:
-            if not policies:
+            if not len(mixture):
                 raise
+            del policies[len(mixture) :], ratios[len(mixture) :]
             stopped = True
             break
-        repeated = any((cost == row).all() for row in rows)
-        if not repeated:
-            policies.append(policy)
-            rows.append(cost)
-            ratios.append(
-                [Fraction(int(x), scale * opt) for x, opt in zip(cost, masses.optima, strict=True)]
-            )
-        mixture, shares = _float_solution(np.array(rows) / scale / optima)
         if repeated:
             break
     exact = solve_exactly(ratios, mixture, shares)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from ratiolab.model.files import PathLike
+from ratiolab.model.interrupts import heard
 from ratiolab.model.names import unknown
 from ratiolab.papers.claim import Claim, ClaimReport, ClaimResult, Verdict
 from ratiolab.papers.experiment import experiments
@@ -80,7 +81,8 @@ def _checked(claim: Claim, variant: object, slow: bool) -> ClaimResult:
     """Check a variant; an error of a paper outside the package is one line."""
     folder = outside(claim.paper)
     try:
-        return claim.check(variant, slow)
+        with heard():
+            return claim.check(variant, slow)
     except Exception as error:
         if folder is None:
             raise

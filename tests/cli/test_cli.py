@@ -170,7 +170,8 @@ def test_check_names_every_drift_and_updates(capsys, ec1, tmp_path):
     code, out, _ = run(capsys, "check", str(file), "--update")
     assert code == 0
     data = run_json(capsys, "check", str(file))
-    assert data == {"entries": 4, "drifts": [], "failed": {}, "changes": []}
+    counts = {"entries": 4, "judged": 4}
+    assert data == {**counts, "drifts": [], "failed": {}, "changes": [], "interrupted": False}
     pinned = json.loads(file.read_text())["entries"][0]["value"]
     assert pinned == {"cost": "12", "opt_lower": 12, "opt_upper": 12}
 

@@ -1,5 +1,6 @@
 """Ctrl-C at any moment: one line, an exit code of its own, and nothing half-written."""
 
+import importlib
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 from command_line import TRACE, run
 from processes import PATIENCE, interrupted_after, tell_when_a_worker_has_made
 
+import ratiolab.papers
 from ratiolab.model import Instance, Schedule, read_instance, violations, write_instance
 
 
@@ -95,6 +97,74 @@ def test_ctrl_c_leaves_a_baseline_as_it_was(capsys, ec1, tmp_path, monkeypatch):
     code, out, err = run(capsys, "check", str(file), "--update")
     assert (code, out, err) == (130, "", f"{file} is as it was\nratiolab: interrupted\n")
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("words", "function", "finished", "kept"),
+    [
+        (
+            "simulate ec1.json --policy fcfs --runs 3",
+            "ratiolab.online.simulate",
+            lambda data: len(data["runs"]) == 2 and data["mean_tel"] == data["runs"][0]["tel"],
+            "2 of 3 runs had finished; the others are left out",
+        ),
+        (
+            "simulate ec1.json --policy fcfs --runs 3 --replicas 2",
+            "ratiolab.online.fleets.loop.simulate_fleet",
+            lambda data: len(data["runs"]) == 2,
+            "2 of 3 runs had finished; the others are left out",
+        ),
+        (
+            "claims --paper chen2025 --page verdicts.md",
+            "ratiolab.papers.run_claims",
+            lambda data: [claim["verdict"] for claim in data["claims"]] == ["false", "holds"],
+            "2 of {claims} claims were checked; verdicts.md is as it was",
+        ),
+        (
+            "claims chen2025/theorem-4 --controls",
+            "ratiolab.papers.run_controls",
+            lambda data: len(data["claims"]) == 1 and data["controls"] == {},
+            "1 of 1 claims were checked",
+        ),
+        (
+            "check base.json --update",
+            "ratiolab.baseline.judge",
+            lambda data: (data["entries"], data["judged"], len(data["drifts"])) == (3, 2, 2),
+            "2 of 3 entries were judged; base.json is as it was",
+        ),
+        (
+            "game",
+            "ratiolab.game.randomised_value",
+            lambda data: data["deterministic"] == "4/3" and "randomised" not in data,
+            "the value without randomness is exact; there is none with randomness yet",
+        ),
+    ],
+    ids=["simulate", "replicas", "claims", "controls", "check", "game"],
+)
+def test_ctrl_c_prints_what_is_finished(
+    words, function, finished, kept, capsys, folder, monkeypatch
+):
+    lines = [{"kind": "rayleigh", "upper": u, "value": 1.0, "tolerance": 0.01} for u in (4, 5, 6)]
+    text = json.dumps({"format": "ratiolab-baseline/1", "entries": lines})
+    (folder / "base.json").write_text(text)
+    calls, (module, name) = [], function.rsplit(".", 1)
+    real = getattr(importlib.import_module(module), name)
+    finished_calls = 0 if name in ("run_controls", "randomised_value") else 2
+
+    def interrupted(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) > finished_calls:
+            raise KeyboardInterrupt
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(function, interrupted)
+    code, out, err = run(capsys, f"{words} --json")
+    data = json.loads(out)
+    assert (code, data["interrupted"]) == (130, True)
+    assert finished(data)
+    told = kept.format(claims=len(ratiolab.papers.select("chen2025")))
+    assert err == f"{told}\nratiolab: interrupted\n"
+    assert (folder / "base.json").read_text() == text
 
 
 @pytest.mark.parametrize("command", ["solve", "compare"])

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from ratiolab.game import Game, check, deterministic_value, randomised_value
+from ratiolab.game import Game, check, deterministic_value, randomised, randomised_value
 from ratiolab.game.certificate import read_certificates, write_certificates
 from ratiolab.game.checker import CheckError
 from ratiolab.game.configurations import arena
 from ratiolab.game.exact_solve import solve_exactly
+from ratiolab.game.masses import Masses
 from ratiolab.game.table import games, read_rows, row_of, write_rows
 from ratiolab.game.table import rows as compute
 from ratiolab.game.tree import tree
@@ -98,18 +99,19 @@ def test_games_out_of_reach_or_without_sense_are_refused():
             Game(*wrong)
 
 
-def test_ctrl_c_leaves_bounds_that_enclose_the_value(monkeypatch):
-    from ratiolab.game.masses import Masses
+@pytest.mark.parametrize(
+    ("place", "name"), [(Masses, "answer"), (randomised, "_float_solution")], ids=["answer", "mix"]
+)
+def test_ctrl_c_leaves_bounds_that_enclose_the_value(place, name, monkeypatch):
+    real, calls = getattr(place, name), []
 
-    real, calls = Masses.answer, []
-
-    def answer(self, weights):
-        calls.append(weights)
+    def interrupted(*arguments):
+        calls.append(arguments)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return real(self, weights)
+        return real(*arguments)
 
-    monkeypatch.setattr(Masses, "answer", answer)
+    monkeypatch.setattr(place, name, interrupted)
     found = randomised_value(SMALL)
     assert found.interrupted
     assert found.lower <= Fraction(89, 76) <= found.upper
