@@ -12,12 +12,13 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from math import isinf
 from pathlib import Path
+from secrets import token_hex
+from stat import S_IMODE
 from typing import Any, TypeAlias, TypeVar
 
 from ratiolab.model.instance import LARGEST, MOST_REQUESTS, shown
@@ -222,7 +223,8 @@ def write_bytes(path: PathLike, content: bytes) -> None:
     """Replace a file by these bytes in one step, creating its folder when needed.
 
     A link keeps pointing where it did, and what is no regular file (a terminal, a pipe, the null
-    device) is written to, never replaced. `OSError` names the path that was asked for.
+    device) is written to, never replaced. A file keeps its permissions; a new one has those that
+    the umask leaves. `OSError` names the path that was asked for.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -230,14 +232,15 @@ def write_bytes(path: PathLike, content: bytes) -> None:
             Path(path).write_bytes(content)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
+        temporary = target.with_name(f".ratiolab-{token_hex(8)}")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
+                if target.exists():  # before it holds the content
+                    temporary.chmod(S_IMODE(target.stat().st_mode))
                 file.write(content)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(target)
+            temporary.replace(target)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(path)) from None

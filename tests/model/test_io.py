@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from processes import PATIENCE
 
-from ratiolab.model import FormatError, Instance, files, read_instance, write_instance
+from ratiolab.model import FormatError, Instance, files, read_instance, write_instance, write_text
 from ratiolab.model.instance import LARGEST
 from ratiolab.model.validation import Strict, read_file
 from ratiolab.papers.witness import read_witness
@@ -277,6 +277,20 @@ def test_a_link_keeps_pointing_where_it_did(tmp_path):
     write_instance(Instance("new", 2, [0], [1], [1]), tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
     assert read_instance(tmp_path / "target.json").name == "new"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_a_written_file_has_the_permissions_that_it_had_or_that_the_umask_leaves(tmp_path):
+    (tmp_path / "old").write_text("secret")
+    (tmp_path / "old").chmod(0o640)
+    before = os.umask(0o077)
+    try:
+        write_text(tmp_path / "new", "secret")
+        write_text(tmp_path / "old", "secret")
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == {"new": 0o600, "old": 0o640}
 
 
 def test_a_path_that_cannot_be_written_is_named_as_it_was_asked_for(tmp_path):
