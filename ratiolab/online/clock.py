@@ -279,6 +279,8 @@ def from_profile(path: PathLike) -> BatchTime:
             kv=coefficient["kv_tokens"],
             swap=coefficient.get("swapped_tokens", 0.0),
         )
+    except FormatError:
+        raise
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
 

@@ -50,6 +50,7 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("reproduce chen2025 --extend --redraw", "--redraw runs nothing and --extend what is"),
         ("solve ec1.json --objective good", "must be total, weighted or goodput"),
         ("solve nowhere.json", "nowhere.json: No such file"),
+        ("evaluate ec1.json --clock nowhere.csv", "ratiolab: nowhere.csv: No such file"),
         ("solve .", "is a directory"),
         ("solve ec1.json --backend cplex", "backend 'cplex' must be"),
         ("simulate ec1.json --policy sjf", "has no column 'predicted'"),
