@@ -3,7 +3,8 @@
 Results go to standard output, as tables or with ``--json`` as one JSON value; progress and errors
 go to standard error. Exit code 0 is success, 1 a verdict that is not the expected one or a policy
 that broke a rule, 2 bad input, 3 a certificate that is refused unchecked because checking it takes
-too much, 130 an interrupt, also where what it left is reported.
+too much, 130 an interrupt, also where what it left is reported, 141 a reader that left before the
+end of the output.
 """
 
 import atexit
@@ -17,6 +18,8 @@ from typing import TextIO
 
 REFUSED = 3
 INTERRUPTED = 130
+READER_LEFT = 141
+"""As a shell reports what a closed pipe ends: 128 and the number of the signal SIGPIPE."""
 
 _kept_for_json: list[TextIO] = []
 
@@ -47,27 +50,47 @@ def _for_json_alone(arguments: Sequence[str]) -> Iterator[None]:
             yield
     finally:
         _kept_for_json.pop()
-        kept.flush()
-        if descriptor is not None:
-            os.dup2(descriptor, 1)
+        try:
+            kept.flush()
+        finally:
+            if descriptor is not None:
+                os.dup2(descriptor, 1)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit; errors of the user are one line, never a traceback."""
+    _open_closed_output()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a letter that the terminal lacks is no error
             stream.reconfigure(errors="replace")
     # what is done stays done: Ctrl-C while Python itself ends is no failure
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    code = 0
+    try:
+        code = _code_of(arguments)
+        sys.stdout.flush()  # here, as Python would report a closed pipe at its end
+    except BrokenPipeError:
+        code = code or READER_LEFT
+        _drop_output()
+    sys.exit(code)
+
+
+def _code_of(arguments: list[str] | None) -> int:
+    """Run one command, report its error, and return the exit code.
+
+    `BrokenPipeError` when the reader of the output has left.
+    """
     try:  # imports belong inside: Ctrl-C may come while they run
         from ratiolab.cli.commands import app
 
         words = sys.argv[1:] if arguments is None else arguments
-        with _for_json_alone(words):
+        with _for_json_alone(words), _pipe_errors():
             code = app(arguments, prog_name="ratiolab", standalone_mode=False) or 0
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
+        if isinstance(error, BrokenPipeError) and error.filename is None:
+            raise
         code = _exit_code(error)
         if code != INTERRUPTED:
             own = _in_own_policy(error)
@@ -83,7 +106,37 @@ def main(arguments: list[str] | None = None) -> None:
         _complain(own)
     if code == INTERRUPTED:  # typer, too, turns Ctrl-C into this
         _complain("interrupted")
-    sys.exit(code)
+    return int(code)
+
+
+def _open_closed_output() -> None:
+    """Give the null device to an output stream that the caller has closed."""
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_WRONLY)
+            if null != descriptor:  # else a file that is written would take its place
+                os.dup2(null, descriptor)
+                os.close(null)
+            setattr(sys, name, open(descriptor, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _drop_output() -> None:
+    """Send the rest of the output, which Python writes when it ends, to the null device."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(null, descriptor)
+    os.close(null)
+
+
+@contextmanager
+def _pipe_errors() -> Iterator[None]:
+    """Raise the error of a broken pipe where typer and rich end the process with exit code 1."""
+    try:
+        yield
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            raise ended.__context__ from None
+        raise
 
 
 def _exit_code(error: Exception) -> int | None:

@@ -102,12 +102,14 @@ def read_content(path: PathLike, largest: int | None = None) -> Content:
     """Return what a file holds, or standard input for the name ``-``, unpacked.
 
     By default at most `LARGEST_FILE` bytes are read. Raise FormatError when the file is not there,
-    too large, a folder, a named pipe, or not whole.
+    too large, a folder, a named pipe, or not whole, or when standard input is closed.
     """
     largest = LARGEST_FILE if largest is None else largest
     name = STANDARD_INPUT if str(path) == "-" else str(path)
     if str(path) != "-":
         require_no_pipe(Path(path))
+    elif sys.stdin is None:
+        raise FormatError(f"{name}: is closed; name a file, or pipe one into the command")
     try:
         if str(path) == "-":
             raw = sys.stdin.buffer.read(largest + 1)
@@ -223,8 +225,8 @@ def write_bytes(path: PathLike, content: bytes) -> None:
     """Replace a file by these bytes in one step, creating its folder when needed.
 
     A link keeps pointing where it did, and what is no regular file (a terminal, a pipe, the null
-    device) is written to, never replaced. A file keeps its permissions; a new one has those that
-    the umask leaves. `OSError` names the path that was asked for.
+    device) is written to, never replaced. A file keeps its permissions, and the umask sets the
+    permissions of a new file. `OSError` names the path that was asked for.
     """
     target = Path(os.path.realpath(path))
     try:

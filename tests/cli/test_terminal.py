@@ -1,18 +1,20 @@
 """Any terminal, any name, any reader: what is printed is what is meant."""
 
 import json
+import os
 import re
 from pathlib import Path
-from subprocess import PIPE
+from subprocess import DEVNULL, PIPE
 
 import pytest
 from command_line import COMMAND, EC1, run
+from processes import PATIENCE
 from rich.progress import Progress
 
 from ratiolab.cli import main
 from ratiolab.cli.app import progress
 from ratiolab.cli.studies import bar
-from ratiolab.model import write_instance
+from ratiolab.model import read_instance, write_instance
 
 
 def test_control_characters_of_a_name_do_not_reach_the_terminal(capsys, folder):
@@ -70,6 +72,40 @@ def test_a_reader_that_leaves_early_causes_no_traceback(words, start):
     process.stdout.read(10)
     process.stdout.close()
     assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize(
+    "words", ["--help", "policies", "policies --json", "generate uniform --set n=100000"]
+)
+def test_a_reader_that_has_left_is_no_refuted_result(words, start):
+    buffered = {key: os.environ[key] for key in os.environ if key != "PYTHONUNBUFFERED"}
+    process = start([*COMMAND, *words.split()], stdout=PIPE, stderr=PIPE, env=buffered)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(PATIENCE) == 141
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+@pytest.mark.parametrize(
+    ("words", "closed", "code", "message"),
+    [
+        ("trace - --describe", "<&-", 2, b"ratiolab: standard input: is closed; name a file, or"),
+        ("solve -", "<&-", 2, b"ratiolab: standard input: is closed; name a file, or"),
+        ("policies", ">&-", 0, b""),
+        ("policies --json", "<&- >&- 2>&-", 0, b""),
+        ("generate uniform -o i.json", ">&- 2>&-", 0, b""),
+        ("solve nowhere.json", "2>&-", 2, b""),
+    ],
+)
+def test_a_stream_that_is_closed_causes_no_traceback(words, closed, code, message, folder, start):
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *words.split()]
+    process = start(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == code
+    assert err.startswith(message)
+    assert len(err.splitlines()) == bool(message)
+    if "-o" in words:
+        read_instance(folder / "i.json")
 
 
 @pytest.mark.parametrize("words", ["53,760", "53_760", "53 760", "53760", "53'760"])
