@@ -19,7 +19,6 @@ from ratiolab.cli.app import (
     end_interrupted,
     print_rich,
     progress,
-    require_no_folder,
     settings,
 )
 
@@ -50,23 +49,32 @@ def attack(
     ] = 400,
     start: Starts = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the instance to this JSON file.")
+        Path | None,
+        typer.Option("-o", "--output", help="Write the instance to this JSON file.", writable=True),
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(help="Write the proof of the optimum's lower bound, for `certify`."),
+        typer.Option(
+            help="Write the proof of the optimum's lower bound, for `certify`.", writable=True
+        ),
     ] = None,
     schedule: Annotated[
         Path | None,
-        typer.Option(help="Write the schedule that attains the optimum to this JSON file."),
+        typer.Option(
+            help="Write the schedule that attains the optimum to this JSON file.", writable=True
+        ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Draw the policy's schedule beside an optimal one (png, pdf, svg)."),
+        typer.Option(
+            help="Draw the policy's schedule beside an optimal one (png, pdf, svg).", writable=True
+        ),
     ] = None,
     course: Annotated[
         Path | None,
-        typer.Option(help="Draw how the best ratio grew with the evaluations (png, pdf, svg)."),
+        typer.Option(
+            help="Draw how the best ratio grew with the evaluations (png, pdf, svg).", writable=True
+        ),
     ] = None,
     limit: Annotated[
         bool,
@@ -103,7 +111,6 @@ def attack(
     from ratiolab.online import make
     from ratiolab.online.registry import describe
 
-    require_no_folder(output, certificate, schedule, plot, course)
     if limit and (certificate or schedule or plot):
         raise ValueError(
             "--limit searches for a family: it has no certificate of one instance, and no "

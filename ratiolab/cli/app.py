@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeAlias
 import typer
 
 from ratiolab.cli import INTERRUPTED, json_output
+from ratiolab.cli.outputs import pictures
 from ratiolab.version import __version__, commit, today
 
 if TYPE_CHECKING:
@@ -115,7 +116,10 @@ Parameters = Annotated[
     list[str] | None,
     typer.Option("--param", help="A parameter of the policy, name=value; repeatable."),
 ]
-Plot = Annotated[Path | None, typer.Option(help="Draw the schedules to this png, pdf or svg file.")]
+Plot = Annotated[
+    Path | None,
+    typer.Option(help="Draw the schedules to this png, pdf or svg file.", writable=True),
+]
 SloTtft = Annotated[
     float | None,
     typer.Option(
@@ -305,12 +309,11 @@ def picture_paths(plot: Path | None, formats: str | None) -> list[Path]:
         if formats is not None:
             raise ValueError("--format is for a picture: name its file with --plot")
         return []
-    from ratiolab.report.plots import formats_of, require_format
+    from ratiolab.report.plots import require_format
 
-    kinds = [require_format(plot)] if formats is None else formats_of(formats)
-    paths = [plot] if formats is None else [plot.with_suffix(f".{kind}") for kind in kinds]
-    require_no_folder(*paths)
-    return paths
+    if formats is None:
+        require_format(plot)
+    return pictures(plot, formats)
 
 
 def provenance(content: "Content", clock: str, seed: int) -> list[tuple[str, str]]:
@@ -324,13 +327,6 @@ def provenance(content: "Content", clock: str, seed: int) -> list[tuple[str, str
         ("clock", clock),
         ("seed", str(seed)),
     ]
-
-
-def require_no_folder(*paths: Path | None) -> None:
-    """Refuse, before hours of work, to write a file where a folder is."""
-    for path in paths:
-        if path is not None and path.is_dir():
-            raise ValueError(f"{path}: is a directory, not a file")
 
 
 def require_folder(option: str, path: Path) -> None:

@@ -27,6 +27,7 @@ from ratiolab.cli import (  # noqa: F401
     worst_cases,
 )
 from ratiolab.cli.app import app
+from ratiolab.cli.outputs import Command
 
 __all__ = ["app"]
 
@@ -67,8 +68,12 @@ class InGroups(TyperGroup):
 
 
 def _arrange() -> None:
-    """Give every command its heading, and the rarely used ones a place below ``lab``."""
+    """Give every command its class and heading, and the rarely used ones a place below ``lab``."""
     app.add_typer(lab, name="lab")
+    groups = [group.typer_instance for group in app.registered_groups]
+    for each in (app, *filter(None, groups)):
+        for command in each.registered_commands:
+            command.cls = Command
     app.info.cls = InGroups
     for group in app.registered_groups:
         group.rich_help_panel = PLACES[group.name or ""]

@@ -16,7 +16,6 @@ from ratiolab.cli.app import (
     print_rich,
     progress,
     provenance,
-    require_no_folder,
 )
 from ratiolab.cli.fleets import loaded
 from ratiolab.cli.groups import Judged, Log, Logged, Routed, grouped
@@ -86,7 +85,8 @@ def evaluate(
         Path | None,
         typer.Option(
             help="Write the proof of the bound on the mean latency, or with --slo on the requests "
-            "in time, for certify."
+            "in time, for certify.",
+            writable=True,
         ),
     ] = None,
     json: Json = False,
@@ -115,7 +115,6 @@ def evaluate(
 
     clock_of(clock)  # its mistakes come before the work
     require_report(judged.report)
-    require_no_folder(certificate)
     if observed and logged.sample is not None:
         raise ValueError("--observed needs all requests of the window: leave --sample out")
     content = read_content(file)
@@ -241,7 +240,6 @@ def require_report(report: Path | None) -> None:
         from ratiolab.report.evaluation_report import require_report_format
 
         require_report_format(report)
-        require_no_folder(report)
 
 
 def _not_searched(requests: int) -> list[str]:

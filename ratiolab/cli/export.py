@@ -13,7 +13,6 @@ from ratiolab.cli.app import (
     answer,
     app,
     progress,
-    require_no_folder,
 )
 
 MOST_STARTS = 10**6
@@ -28,8 +27,12 @@ def export(
     file: File,
     memory: EachMemory = None,
     replicas: Replicas = None,
-    lp: Annotated[Path | None, typer.Option(help="Write the program to this LP file.")] = None,
-    mps: Annotated[Path | None, typer.Option(help="Write the program to this MPS file.")] = None,
+    lp: Annotated[
+        Path | None, typer.Option(help="Write the program to this LP file.", writable=True)
+    ] = None,
+    mps: Annotated[
+        Path | None, typer.Option(help="Write the program to this MPS file.", writable=True)
+    ] = None,
     printed: Annotated[
         bool,
         typer.Option(
@@ -63,7 +66,6 @@ def export(
     targets = {".lp": lp, ".mps": mps}
     if lp is None and mps is None:
         raise ValueError("--lp FILE or --mps FILE is missing")
-    require_no_folder(lp, mps)
     given = read_fleet(file, memory, replicas)
     instance, memories = memories_of(given)
     last = naive_horizon(instance) - instance.output

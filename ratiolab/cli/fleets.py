@@ -16,7 +16,6 @@ from ratiolab.cli.app import (
     print_rich,
     progress,
     provenance,
-    require_no_folder,
     showing,
 )
 from ratiolab.cli.groups import Judged, Routed
@@ -84,7 +83,6 @@ def evaluate_replicas(
     require_none(refused)
     if judged.report is not None:
         require_fleet_report(judged.report)
-        require_no_folder(judged.report)
     with judged.place(len(fleet)) as place, progress() as display:
         task = display.add_task("simulating")
         made = evaluate_fleet(

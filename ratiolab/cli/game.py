@@ -12,7 +12,6 @@ from ratiolab.cli.app import (
     end_interrupted,
     keeping,
     progress,
-    require_no_folder,
 )
 from ratiolab.cli.kept_table import Anew, Page, fill_table
 
@@ -36,7 +35,8 @@ def game(
         bool, typer.Option("--tree", help="Print the optimal deterministic policy as a tree.")
     ] = False,
     certificate: Annotated[
-        Path | None, typer.Option(help="Write a proof of the values to this JSON file.")
+        Path | None,
+        typer.Option(help="Write a proof of the values to this JSON file.", writable=True),
     ] = None,
     check: Annotated[
         Path | None,
@@ -59,7 +59,6 @@ def game(
     from ratiolab.game.configurations import arena
     from ratiolab.game.tree import tree as lines_of
 
-    require_no_folder(certificate)
     if check is not None:
         try:
             proved = [replay(claim) for claim in read_certificates(check)]

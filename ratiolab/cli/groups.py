@@ -227,7 +227,8 @@ class Judged:
         Path | None,
         typer.Option(
             help="Write a report: one .html page that works offline, a .pdf or .tex for papers, or "
-            ".md with charts."
+            ".md with charts.",
+            writable=True,
         ),
     ] = None
 

@@ -17,6 +17,7 @@ Output = Annotated[
         "-o",
         "--output",
         help="File to write: CSV (without the memory) when it ends in .csv, else JSON.",
+        writable=True,
     ),
 ]
 

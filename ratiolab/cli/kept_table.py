@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias, TypeVar
 
 import typer
 
-from ratiolab.cli.app import answer, end_interrupted, progress, require_no_folder
+from ratiolab.cli.app import answer, end_interrupted, progress
+from ratiolab.cli.outputs import require_apart
 
 if TYPE_CHECKING:
     from ratiolab.report.plots.canvas import Chart
@@ -18,7 +19,7 @@ Anew: TypeAlias = Annotated[
     bool, typer.Option("--anew", help="Compute again what the table has already.")
 ]
 Page: TypeAlias = Annotated[
-    Path, typer.Option(help="Page to write; table and figure stand beside it.")
+    Path, typer.Option(help="Page to write; table and figure stand beside it.", writable=True)
 ]
 
 
@@ -53,9 +54,14 @@ def fill_table(
     """
     from ratiolab.report.plots import save
 
-    require_no_folder(page)
     rows_file, figure = page.with_suffix(".csv"), page.with_suffix(".png")
-    require_no_folder(rows_file, figure)
+    require_apart(
+        {
+            f"--page {page}": page,
+            f"the table {rows_file}": rows_file,
+            f"the figure {figure}": figure,
+        }
+    )
     known = [] if anew or not rows_file.exists() else files.read_rows(rows_file)
     try:
         with progress() as display:

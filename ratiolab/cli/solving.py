@@ -27,7 +27,6 @@ from ratiolab.cli.app import (
     print_json,
     print_rich,
     progress,
-    require_no_folder,
     showing,
 )
 from ratiolab.cli.evaluation import OTHERS_LEFT_OUT, deliver, evaluated, require_report
@@ -108,14 +107,19 @@ def solve(
         ),
     ] = False,
     schedule: Annotated[
-        Path | None, typer.Option(help="Write the best schedule found to this JSON file.")
+        Path | None,
+        typer.Option(help="Write the best schedule found to this JSON file.", writable=True),
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(help="Write a proof of the best bound that `ratiolab certify` can recheck."),
+        typer.Option(
+            help="Write a proof of the best bound that `ratiolab certify` can recheck.",
+            writable=True,
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the best schedule to this png, pdf or svg file.")
+        Path | None,
+        typer.Option(help="Draw the best schedule to this png, pdf or svg file.", writable=True),
     ] = None,
     formats: Formats = None,
     seed: Seed = 0,
@@ -152,7 +156,6 @@ def solve(
     given = read_fleet(file, memory, replicas)
     if slo_ttft is not None or slo_latency is not None:
         given = with_limits(given, slo_ttft, slo_latency)
-    require_no_folder(schedule, certificate)
     alone = {"--memory-limit": memory_limit, "--threads": threads, "--plot": plot}
     if isinstance(given, Fleet) and objective == "total":
         require_none(alone)

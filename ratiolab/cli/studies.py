@@ -18,6 +18,7 @@ from ratiolab.cli.app import (
     print_json,
     print_rich,
 )
+from ratiolab.cli.outputs import require_apart
 
 Quick = Annotated[bool, typer.Option("--quick", help="A small version, for a first look.")]
 Traces = Annotated[
@@ -54,7 +55,7 @@ def study(
     from ratiolab.papers import register_tasks
     from ratiolab.studies import example, read_study
     from ratiolab.studies.run import run_study
-    from ratiolab.studies.store import Store
+    from ratiolab.studies.store import Store, tables
 
     if file is None:
         with example() as path:
@@ -68,6 +69,8 @@ def study(
     register_tasks()
     chosen = read_study(file, quick=quick, traces=traces)
     store = Store(Path(chosen.name) if out is None else out)
+    results = {f"--out {store.folder}: {path}": path for path in tables(store.table(chosen))}
+    require_apart(results, {file}.union(*(cell.files for cell in chosen.cells)))
     with opened(executor, workers) as place, bar(chosen.name, store.folder) as advance:
         frame = run_study(chosen, store, executor=place, advance=advance)
     table = store.table(chosen)

@@ -14,7 +14,6 @@ from ratiolab.cli.app import (
     line_width,
     print_json,
     progress,
-    require_no_folder,
 )
 
 NARROW = 70
@@ -141,7 +140,7 @@ def claims(
         str | None, typer.Option(help="Print the proof that this claim points to, and stop.")
     ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="Write the verdicts to this Markdown page.")
+        Path | None, typer.Option(help="Write the verdicts to this Markdown page.", writable=True)
     ] = None,
     json: Json = False,
 ) -> None:
@@ -159,7 +158,6 @@ def claims(
     from ratiolab.papers.verdict_table import VerdictTable
     from ratiolab.papers.verdicts import claims_lines, claims_pages, claims_table, listing_table
 
-    require_no_folder(page)
     if path is not None:
         added = add_paper(path)
         controls = True

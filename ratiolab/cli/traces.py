@@ -57,7 +57,8 @@ def trace(
         typer.Option("--describe", help="Print what the log holds, and cut no instance out of it."),
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="With --describe: draw it to this png, pdf or svg file.")
+        Path | None,
+        typer.Option(help="With --describe: draw it to this png, pdf or svg file.", writable=True),
     ] = None,
     formats: Formats = None,
     block: Annotated[

@@ -14,8 +14,8 @@ from ratiolab.cli.app import (
     app,
     end_interrupted,
     progress,
-    require_no_folder,
 )
+from ratiolab.cli.outputs import require_apart
 
 
 @app.command("worst-cases")
@@ -36,7 +36,9 @@ def worst_cases(
     instances: Annotated[Path, typer.Option(help="Folder of the instances.")] = Path(
         "instances/worst-cases"
     ),
-    page: Annotated[Path, typer.Option(help="Page to write.")] = Path("results/worst-cases.md"),
+    page: Annotated[Path, typer.Option(help="Page to write.", writable=True)] = Path(
+        "results/worst-cases.md"
+    ),
     json: Json = False,
 ) -> None:
     """Replay the worst instances known of all policies, and write their page.
@@ -50,7 +52,7 @@ def worst_cases(
     from ratiolab.model.names import unknown
     from ratiolab.report.worst_cases_page import write_page
 
-    require_no_folder(page)
+    require_apart({f"--page {page}": page}, list(instances.glob("*.json")))
     names = [target.name for target in targets()]
     for name in only or ():
         if name not in names:

@@ -35,6 +35,10 @@ STANDARD_INPUT = "standard input"
 """Name in messages of the file ``-``."""
 
 
+STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+"""Descriptors of the paths that stand for output streams."""
+
+
 class FormatError(ValueError):
     """A file that is not what it should be; the message is one line for people."""
 
@@ -230,6 +234,12 @@ def write_bytes(path: PathLike, content: bytes) -> None:
     """
     target = Path(os.path.realpath(path))
     try:
+        if (stream := STREAMS.get(str(path))) is not None:
+            # opened by its path, a file behind the stream would be replaced or cut
+            sys.stdout.flush()
+            with os.fdopen(os.dup(stream), "wb") as file:
+                file.write(content)
+            return
         if Path(path).exists() and not Path(path).is_file():
             Path(path).write_bytes(content)
             return

@@ -48,6 +48,12 @@ class Cell:
         text = FORMAT + json.dumps(named, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    @property
+    def files(self) -> set[Path]:
+        """Files that the fields may name: an instance or a trace, and the profile of a clock."""
+        places = {"workload.file": self.traces, "clock": self.home}
+        return {place / str(self[key]) for key, place in places.items() if key in self.fields}
+
     def __getitem__(self, key: str) -> Value:
         return self.fields[key]
 

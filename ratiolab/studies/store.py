@@ -82,11 +82,11 @@ class Store:
             "rows": len(rows),
             "study": study.declared,
         }
-        table = self.table(study)
+        table, description, parquet = tables(self.table(study))
         write_text(table, csv_text(rows, header))
-        write_text(table.with_suffix(".json"), json_lines(about))
+        write_text(description, json_lines(about))
         if find_spec("pyarrow") is not None:
-            write_bytes(table.with_suffix(".parquet"), _parquet(frame, about))
+            write_bytes(parquet, _parquet(frame, about))
         return frame
 
     def table(self, study: Study) -> Path:
@@ -102,6 +102,11 @@ class Store:
             version, rows = found
             for row in rows:
                 yield {**cell.fields, **row, "version": version}
+
+
+def tables(table: Path) -> tuple[Path, Path, Path]:
+    """Return the paths of a table as CSV, of its description, and of the table as Parquet."""
+    return table, table.with_suffix(".json"), table.with_suffix(".parquet")
 
 
 def _sha256(data: Mapping[str, Any]) -> str:

@@ -33,7 +33,7 @@ RESULTS = Path(__file__).parents[2] / "results"
         ("compare ec1.json --policies fcfs,fcfs", "--policies names 'fcfs' twice"),
         ("compare ec1.json --plot p.txt", "pictures can be png, svg, pdf, not 'txt'"),
         ("generate --set n=3", "need a KIND"),
-        ("generate uniform -o .", ".: Is a directory"),
+        ("generate uniform -o .", ".: is a directory, not a file"),
         ("generate uniform --set rate=1e-9 --set n=9", "beyond round 1000000000"),
         ("trace trace.csv --memory 99 --predict overlap", "needs a number behind a colon"),
         ("trace trace.csv --memory 99 --predict noisy:nan", "needs a number behind a colon"),

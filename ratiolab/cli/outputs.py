@@ -1,0 +1,103 @@
+"""Files that a command writes, checked before its work: none is a folder, an input or another.
+
+An option of a file that is written is declared with ``writable=True``. Every command is a
+`Command`, which needs nothing else to check these options.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
+
+MAY_NAME_A_FILE = ("clock", "policy", "policies", "current")
+"""Parameters of text that may name a file to read: a profile, or ``file.py:Class``."""
+
+STANDARD_INPUT = Path("/dev/stdin")
+
+
+class Command(TyperCommand):
+    """A command that checks the files to write before its work."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, unless a file that it writes would destroy another."""
+        outputs: dict[str, Path] = {}
+        inputs: list[Path] = []
+        for param in self.get_params(ctx):
+            value = ctx.params.get(param.name)
+            if value is None:
+                continue
+            if _is_written(param):
+                option = max(param.opts, key=len)
+                named = (
+                    pictures(value, ctx.params.get("formats")) if option == "--plot" else [value]
+                )
+                outputs |= {f"{option} {path}": path for path in named}
+            else:
+                inputs += _read_by(param.name, value)
+        require_apart(outputs, inputs)
+        return super().invoke(ctx)
+
+
+def pictures(plot: Path, formats: str | None) -> list[Path]:
+    """Return where a picture goes: as its ending says, or in every format asked for."""
+    if formats is None:
+        return [plot]
+    from ratiolab.report.plots import formats_of
+
+    return [plot.with_suffix(f".{kind}") for kind in formats_of(formats)]
+
+
+def require_apart(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> None:
+    """Refuse outputs that are folders, inputs or one file; the keys name them in the message."""
+    from ratiolab.model.files import STREAMS
+
+    for name, path in outputs.items():
+        if str(path) == "-":
+            raise ValueError(f"{name}: a file must be named; /dev/stdout is standard output")
+        if path.is_dir():
+            raise ValueError(f"{path}: is a directory, not a file")
+    # devices and pipes lose nothing when they are written to twice
+    files = {
+        name: path
+        for name, path in outputs.items()
+        if str(path) not in STREAMS and (path.is_file() or not path.exists())
+    }
+    seen: dict[str, Path] = {}
+    for name, path in files.items():
+        if any(_is_one_file(path, read) for read in inputs):
+            raise ValueError(f"{name} would overwrite an input of the command; choose another name")
+        for other, written in seen.items():
+            if _is_one_file(path, written):
+                raise ValueError(f"{other} and {name} are one file; choose two names")
+        seen[name] = path
+
+
+def _is_written(param: Any) -> bool:
+    """Tell whether a parameter names a file that the command writes."""
+    kind = getattr(param, "type_descriptor", None)  # the option --help has none
+    return kind is not None and kind.is_path and kind.parameter_info.writable
+
+
+def _read_by(name: str, value: object) -> Iterator[Path]:
+    """Return the files that a parameter names for reading."""
+    if isinstance(value, Path):
+        yield STANDARD_INPUT if str(value) == "-" else value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _read_by(name, each)
+    elif isinstance(value, str) and name in MAY_NAME_A_FILE:
+        for word in value.split(","):
+            stem, own, _ = word.strip().rpartition(".py:")
+            yield Path(f"{stem}.py" if own else word.strip())
+
+
+def _is_one_file(one: Path, other: Path) -> bool:
+    """Tell whether two paths lead to one file, by links too, or where case does not matter."""
+    if os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other)):
+        return True
+    try:
+        return one.samefile(other)
+    except OSError:  # a file that is not there yet
+        return False
