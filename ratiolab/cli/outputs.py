@@ -18,7 +18,16 @@ STANDARD_INPUT = Path("/dev/stdin")
 
 
 class Command(TyperCommand):
-    """A command that checks the files to write before its work."""
+    """A command that checks the files to write, and points from mistakes to its own help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words of a command line."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if getattr(error, "ctx", ctx) is None:  # the parser does not always say where it was
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, unless a file that it writes would destroy another."""
