@@ -65,6 +65,20 @@ def memories(words: str) -> "Memories":
     return each if len(each) > 1 else each[0]
 
 
+def tick(words: str) -> float:
+    """Return the seconds of a tick, within the limits that an instance has for it."""
+    from ratiolab.model.instance import require_tick
+
+    try:
+        seconds = float(words)
+    except ValueError:
+        raise typer.BadParameter(f"{words!r} must be a number of seconds") from None
+    try:
+        return require_tick(seconds)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def _without_separators(words: str) -> str:
     """Return the digits of a number in groups of three; nothing when it is none."""
     import re
@@ -105,6 +119,8 @@ Tick = Annotated[
     typer.Option(
         "--tick-seconds",
         help="Seconds of a tick of the arrivals, for an instance that does not state it.",
+        parser=tick,
+        metavar="SECONDS",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
@@ -178,15 +194,29 @@ def load(
     """Read an instance; `tick_seconds` applies if the file states none."""
     from ratiolab.model import read_instance
 
-    instance = read_instance(file, memory)
+    name = str(file) if isinstance(file, Path) else file.name
+    return ticking(read_instance(file, memory), tick_seconds, name)
+
+
+def ticking(instance: "Instance", tick_seconds: float | None, name: str) -> "Instance":
+    """Return an instance with this tick; `ValueError` if its file, `name`, states another one."""
     if tick_seconds is None or tick_seconds == instance.tick_seconds:
         return instance
     if instance.tick_seconds is not None:
         raise ValueError(
-            f"{file if isinstance(file, Path) else file.name}: states a tick of "
-            f"{instance.tick_seconds:g} s, so --tick-seconds {tick_seconds:g} must be left out"
+            f"{name}: states a tick of {instance.tick_seconds:g} s, so --tick-seconds "
+            f"{tick_seconds:g} must be left out"
         )
     return instance.replace(tick_seconds=tick_seconds)
+
+
+def require_clock(tick_seconds: float | None, clock: str) -> None:
+    """Refuse the seconds of a tick where all results are in rounds."""
+    if tick_seconds is not None and clock == "unit":
+        raise ValueError(
+            f"--tick-seconds {tick_seconds:g} changes no result in rounds: name a --clock, or "
+            "leave it out"
+        )
 
 
 def showing(display: "Progress", given: "Instance | Fleet", what: str = "total") -> "Report":

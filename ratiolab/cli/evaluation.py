@@ -16,6 +16,7 @@ from ratiolab.cli.app import (
     print_rich,
     progress,
     provenance,
+    require_clock,
 )
 from ratiolab.cli.fleets import loaded
 from ratiolab.cli.groups import Judged, Log, Logged, Routed, grouped
@@ -115,6 +116,7 @@ def evaluate(
 
     clock_of(clock)  # its mistakes come before the work
     require_report(judged.report)
+    require_clock(tick_seconds, clock)
     if observed and logged.sample is not None:
         raise ValueError("--observed needs all requests of the window: leave --sample out")
     content = read_content(file)
@@ -127,6 +129,11 @@ def evaluate(
         instance, routed = loaded(content, tick_seconds, routed)
         instance = logged.predicted(instance)
     else:
+        if tick_seconds is not None:
+            raise ValueError(
+                f"{content.name}: a log states its own times, so --tick-seconds "
+                f"{tick_seconds:g} must be left out"
+            )
         if (memory := routed.largest) is None:
             raise ValueError(
                 "--memory is missing: a log does not say the KV cache size in tokens; an engine "

@@ -17,6 +17,7 @@ from ratiolab.cli.app import (
     progress,
     provenance,
     showing,
+    ticking,
 )
 from ratiolab.cli.groups import Judged, Routed
 
@@ -43,8 +44,7 @@ def loaded(
         return load(content, routed.largest, tick_seconds), routed
     given = read_fleet(content, routed.memory, routed.replicas)
     instance, memories = memories_of(given)
-    if tick_seconds is not None:
-        instance = instance.replace(tick_seconds=tick_seconds)
+    instance = ticking(instance, tick_seconds, content.name)
     each = memories if len(set(memories)) > 1 else None
     return instance, replace(routed, replicas=len(memories), memory=each)
 

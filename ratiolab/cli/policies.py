@@ -23,6 +23,7 @@ from ratiolab.cli.app import (
     print_json,
     print_rich,
     progress,
+    require_clock,
     settings,
 )
 from ratiolab.cli.fleets import end_runs_interrupted, in_time, loaded, sentence, simulate_replicas
@@ -122,6 +123,7 @@ def simulate(
             raise ValueError(
                 f"--router {router!r} names several: simulate runs one, evaluate compares them"
             )
+        require_clock(tick_seconds, clock)
         simulate_replicas(
             fleet,
             chosen,

@@ -27,6 +27,7 @@ from ratiolab.cli.app import (
     print_json,
     print_rich,
     progress,
+    require_clock,
     showing,
 )
 from ratiolab.cli.evaluation import OTHERS_LEFT_OUT, deliver, evaluated, require_report
@@ -320,6 +321,7 @@ def compare(
     if (fleet := routed.fleet(instance)) is not None:
         from ratiolab.cli.fleets import compare_replicas
 
+        require_clock(tick_seconds, clock or "unit")
         options = {"clock": clock or "unit", "preemption": preemption or "restart", "runs": runs}
         refused = {"--plot": plot, "--show": show}
         compare_replicas(fleet, routed.routers(), judged, options, refused, limits, content, json)
@@ -333,6 +335,7 @@ def compare(
 
         require_report(judged.report)
         clock = clock or "unit"
+        require_clock(tick_seconds, clock)
         optimum, unfinished = None, False
         if clock == "unit" and preemption in (None, "restart"):
             with progress() as display:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from ratiolab.cli import main
 from ratiolab.model import Instance, Schedule, read_instance, violations, write_instance
+from ratiolab.model.fleet import Fleet
+from ratiolab.model.fleet_io import write_fleet
 from ratiolab.online.clock import LLAMA3_8B_A100
 from ratiolab.workloads.blocks import in_blocks
 from ratiolab.workloads.traces import Trace, instance_from_trace
@@ -50,10 +52,15 @@ def test_rounds_without_a_length_are_refused_by_a_clock_and_the_line_says_how_to
     assert json.loads(capsys.readouterr().out)["runs"][0]["figures"]["makespan"] > 10
 
 
-def test_a_stated_tick_is_not_overruled(tmp_path, capsys):
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_stated_tick_is_not_overruled(replicas, tmp_path, capsys):
     file = tmp_path / "i.json"
-    write_instance(Instance("two", 9, [0, 5], [1, 1], [3, 3], tick_seconds=0.5), file)
-    assert read_instance(file).tick_seconds == 0.5
+    stated = Instance("two", 9, [0, 5], [1, 1], [3, 3], tick_seconds=0.5)
+    if replicas == 1:
+        write_instance(stated, file)
+        assert read_instance(file).tick_seconds == 0.5
+    else:
+        write_fleet(Fleet(stated, replicas), file)
     with pytest.raises(SystemExit) as ended:
         main(["simulate", str(file), "--policy", "fcfs", "--tick-seconds", "2"])
     assert ended.value.code == 2
