@@ -126,9 +126,9 @@ def known_bound(policy: str, limits: Limits, instance: Instance) -> Known | None
         return None
     if limits.prompts == "equal" and policy in ("mc-sf", "svf", "h-sf"):  # the same then
         prompt, longest = int(instance.prompt[0]), int(instance.output.max())
-        value = evaluate("ours/mc-sf", 1, longest, prompt).value
-        command = f"ratiolab bound ours/mc-sf --lower 1 --upper {longest} --prompt {prompt}"
-        return Known(value, f"{value:.4f}, proved: `{command}`")
+        name, given = "ours/mc-sf", f"--lower 1 --upper {longest} --prompt {prompt}"
+        value = evaluate(name, 1, longest, prompt).value
+        return Known(value, f"{value:.4f}, proved: `ratiolab bound {name} {given}`")
     if policy == "volume-restart":
         value = evaluate("volume-restart").value
         return Known(value, f"{value:.4f} in the fluid limit, proved: ours/volume-restart-upper")
