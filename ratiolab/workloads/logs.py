@@ -1,6 +1,8 @@
 """Tables of requests read as columns of numbers: times in seconds, and tokens."""
 
+import math
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +18,7 @@ from ratiolab.workloads.status import served
 from ratiolab.workloads.tables import Table
 from ratiolab.workloads.timestamps import RULE, stamps
 from ratiolab.workloads.units import (
+    LARGEST_TIME,
     LONG_WAIT,
     LONGEST,
     SERIAL_1970,
@@ -194,10 +197,18 @@ class _Reading:
             plain = [_without_separators(value) for value in values]
             values = pd.Series(plain, values.index, dtype=object)
             found, wrong = _numbers(values)
-        self._refuse(wrong | (found % 1 > 0), values, name, "must be an integer")
         most = f"must be between {least} and {LARGEST}"
         self._refuse((found < least) | (found > LARGEST), values, name, most)
+        self._refuse(wrong | (found % 1 > 0), values, name, "must be an integer")
         return found
+
+    def _time_numbers(self, role: str) -> tuple[Seconds, NDArray[np.bool_]]:
+        """Return numbers of time, NaN where there is none, and which values are something else."""
+        values, name = self.values[role], self.names[role]
+        found, wrong = _time_numbers(values)
+        rule = f"must be between {-LARGEST_TIME:g} and {LARGEST_TIME:g}"
+        self._refuse(np.abs(found) > LARGEST_TIME, values, name, rule)
+        return found, wrong
 
     def _times(self, output: Seconds) -> dict[str, Seconds]:
         """Return the instants that a table tells, in seconds from some moment on."""
@@ -222,7 +233,7 @@ class _Reading:
             if role not in self.values:
                 continue
             values, name = self.values[role], self.names[role]
-            read, wrong = _time_numbers(values)
+            read, wrong = self._time_numbers(role)
             if wrong.any() and (written := _written(values)) is not None:
                 self._refuse(written < 0, values, name, "must be a time of at least 0")
                 found[role] = written
@@ -269,7 +280,7 @@ class _Reading:
         self, role: str, lead: _Instants | None, spans: Mapping[str, Seconds]
     ) -> _Instants:
         values, name = self.values[role], self.names[role]
-        numbers, wrong = _time_numbers(values)
+        numbers, wrong = self._time_numbers(role)
         there = np.isfinite(numbers)
         if wrong.any():
             if lead is not None and not lead.absolute:
@@ -462,13 +473,24 @@ def _present(column: Sequence[Any]) -> "pd.Series":
 
 
 def _numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
-    """Return numbers, NaN where there is none, and which values are something else."""
+    """Return numbers, NaN where there is none, and which values are something else.
+
+    Numbers that a float cannot hold are infinite.
+    """
     import pandas as pd
 
-    found = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    plain = values.map(_within_floats)
+    found = pd.to_numeric(plain, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     booleans = values.map(lambda value: isinstance(value, (bool, np.bool_))).to_numpy(bool)
-    wrong = (values.notna().to_numpy(bool) & ~np.isfinite(found)) | booleans
+    wrong = (values.notna().to_numpy(bool) & np.isnan(found)) | booleans
     return found, wrong
+
+
+def _within_floats(value: Any) -> Any:
+    """Return a value, or infinity for an integer that a float cannot hold: JSON may have one."""
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return math.inf if value > 0 else -math.inf
+    return value
 
 
 def _time_numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:

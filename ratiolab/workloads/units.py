@@ -41,6 +41,9 @@ SERIAL_1970 = 25_569
 TICKS = ((1.2e17, 1.6e17), (6.2e17, 6.6e17))
 """Hundreds of nanoseconds since 1601 and since the year 1, from 1980 to 2099."""
 
+LARGEST_TIME = 1e20
+"""Most that a number of time can be: nanoseconds since the year 1 reach 6.6e19 by 2099."""
+
 LONG_WAIT = 60.0
 """Seconds after which a first token is late enough to ask whether its unit is right."""
 

@@ -149,6 +149,8 @@ def test_named_columns_are_checked(tmp_path, columns, unit, message):
         (b'{"input_length": 1}\nx', "line 2: is not JSON"),
         (b"[1, 2]", r"row 0: 1 must be a JSON object"),
         (b'{"timestamp": true, "input_length": 1, "output_length": 2}', "must be a time"),
+        (b'{"timestamp": 0, "input_length": 1%0400d, "output_length": 2}' % 0, "must be between"),
+        (b'{"timestamp": -1%0400d, "input_length": 1, "output_length": 2}' % 0, "must be between"),
         (b'{"input_lens": [1], "output_lens": [2], "ttfts": [1], "itls": [3]}', "itls must be"),
         (b"\x1f\x8bnonsense", "is not a whole gzip file"),
     ],

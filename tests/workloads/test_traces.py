@@ -76,6 +76,10 @@ BROKEN = {
         "line 3: GeneratedTokens '-3' must be between 0 and 1000000000",
     ),
     "float": (HEAD + f"{NOON},1.5,3\n", "line 2: ContextTokens '1.5' must be an integer"),
+    "no number": (HEAD + f"{NOON},x,3\n", "line 2: ContextTokens 'x' must be an integer"),
+    "infinite": (HEAD + f"{NOON},inf,3\n", "line 2: ContextTokens 'inf' must be between 0 and"),
+    "huge": (HEAD + f"{NOON},3,1{'0' * 400}\n", "line 2: GeneratedTokens '1000"),
+    "huge time": (HEAD + "1e300,1,1\n", "line 2: TIMESTAMP '1e300' must be between -1e+20 and"),
     "missing": (HEAD + f"{NOON},,3\n", "has no requests left: 1 without prompt"),
 }
 
