@@ -86,7 +86,8 @@ def guessed(table: Table) -> str:
     >>> guessed(Table(columns | {"output_tokens": [2, 3], "first token": ["?", "?"]}))
     '--columns arrival=received_ms,prompt=inputTokens,output=output_tokens'
     """
-    table = Table({name: values[:ROWS] for name, values in table.columns.items()})
+    first = {name: values[:ROWS] for name, values in table.columns.items()}
+    table = Table(first, delimiter=table.delimiter)
     best: tuple[dict[str, str], str, Columns] | None = None
     for chosen in _needed(table):
         found = _read(table, chosen)
@@ -153,7 +154,8 @@ def _read(table: Table, chosen: Mapping[str, str], unit: str = "") -> tuple[str,
 
 def _helps(role: str, before: Columns, after: Columns) -> bool:
     """Return whether a column tells more than is known without it."""
-    if len(after.notes) > len(before.notes) and role in ("first", "ttft"):
+    unused = [sum("not used" in note for note in each.notes) for each in (before, after)]
+    if unused[1] > unused[0] and role in ("first", "ttft"):
         return False
     instants = {"latency": "finish", "ttft": "first"}
     return role == "status" or instants.get(role, role) not in before.times

@@ -43,11 +43,17 @@ Seconds = NDArray[np.float64]
 ABSENT = ("", "nan", "null", "none", "na", "n/a", "#n/a", "nat", "-", "\\n")
 """Words, in small letters, of a value that is not there."""
 
-DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
-"""A number as spreadsheets of many countries write it."""
+SPACES = "' \u00a0\u2009\u202f"
+"""Separators of thousands that no country has as its decimal sign."""
 
-SEPARATED = re.compile(r"\d{1,3}([,' \u00a0\u2009\u202f]\d{3})+")
+SEPARATED = re.compile(rf"\d{{1,3}}([,{SPACES}]\d{{3}})+")
 """A whole number with separators of thousands."""
+
+WITH_POINT = re.compile(rf"-?(\d+|[1-9]\d{{0,2}}([,{SPACES}]\d{{3}})+)(\.\d+)?")
+"""A number with a decimal point: ``1,218.5``."""
+
+WITH_COMMA = re.compile(rf"-?(\d+|[1-9]\d{{0,2}}([.{SPACES}]\d{{3}})+)(,\d+)?")
+"""A number with a decimal comma: ``1.218,5``."""
 
 ROUNDING = 1e-3
 """Seconds by which an instant may be before an earlier one: clocks and logs round."""
@@ -205,7 +211,9 @@ class _Reading:
     def _time_numbers(self, role: str) -> tuple[Seconds, NDArray[np.bool_]]:
         """Return numbers of time, NaN where there is none, and which values are something else."""
         values, name = self.values[role], self.names[role]
-        found, wrong = _time_numbers(values)
+        found, wrong, note = _time_numbers(values, self.table.delimiter)
+        if note:
+            self.notes.append(f"{name} {note}")
         rule = f"must be between {-LARGEST_TIME:g} and {LARGEST_TIME:g}"
         self._refuse(np.abs(found) > LARGEST_TIME, values, name, rule)
         return found, wrong
@@ -493,26 +501,42 @@ def _within_floats(value: Any) -> Any:
     return value
 
 
-def _time_numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
-    """Return numbers of time, whatever separates their thousands and decimals."""
+def _time_numbers(values: "pd.Series", delimiter: str) -> tuple[Seconds, NDArray[np.bool_], str]:
+    """Return numbers of time, which values are something else, and how a comma was read.
+
+    A comma is the decimal sign where it cannot separate thousands, and in files of spreadsheets
+    that have semicolons between values, because such spreadsheets write decimal commas.
+    """
     import pandas as pd
 
     found, wrong = _numbers(values)
-    texts = [value.strip() for value in values if isinstance(value, str)]
-    commas = [text for text in texts if "," in text]
-    if not wrong.any() or not commas:
-        return found, wrong
-    decimal = [text for text in commas if DECIMAL_COMMA.fullmatch(text)]
-    pointed = any(t.lstrip("-").startswith("0,") or len(t.partition(",")[2]) != 3 for t in decimal)
-    change = _with_point if pointed else _without_separators
-    again = _numbers(pd.Series([change(value) for value in values], values.index, dtype=object))
-    return (found, wrong) if again[1].any() else again
+    strange = [str(value).strip() for value in values[wrong]]
+    texts = [value.strip() for value in values if isinstance(value, str)] if strange else []
+    point = all(WITH_POINT.fullmatch(text) for text in strange)
+    comma = all(WITH_COMMA.fullmatch(text) for text in texts)
+    if not strange or not (point or comma):
+        return found, wrong, ""
+    sign = "," if comma and (not point or delimiter == ";") else "."
+    plain = [_without_thousands(v, sign) if isinstance(v, str) else v for v in values]
+    again, still_wrong = _numbers(pd.Series(plain, values.index, dtype=object))
+    if still_wrong.any():
+        return found, wrong, ""
+    example = next((text for text in strange if "," in text or "." in text), "")
+    note = f"{shown(example)} is read as {_without_thousands(example, sign)}: "
+    if not example or not comma:
+        note = ""
+    elif sign == ",":
+        note += "the comma is its decimal sign"
+    else:
+        other = _without_thousands(example, ",")
+        note += f"the comma separates thousands; if it is the decimal sign, write {other}"
+    return again, still_wrong, note
 
 
-def _with_point(value: Any) -> Any:
-    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()):
-        return value.replace(",", ".")
-    return value
+def _without_thousands(text: str, sign: str) -> str:
+    """Return a number without its separators of thousands and with a decimal point."""
+    separators = "." if sign == "," else ","
+    return re.sub(f"[{separators}{SPACES}]", "", text.strip()).replace(",", ".")
 
 
 def _written(values: "pd.Series") -> Seconds | None:

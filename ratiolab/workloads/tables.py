@@ -42,6 +42,7 @@ class Table:
     place : where in a JSON file the rows are, as a dotted path.
     comments : lines of comment above the header.
     notes : what was left out or assumed while the file was read, sentences.
+    delimiter : between the values of a row of text; "" in other formats.
     """
 
     columns: Mapping[str, Sequence[Any]] = field(repr=False)
@@ -49,6 +50,7 @@ class Table:
     place: str = ""
     comments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    delimiter: str = ""
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -110,7 +112,8 @@ def _csv(text: str) -> Table:
         values.append(row)
     columns = zip(*values, strict=True) if values else ((),) * len(header)
     named, repeated = _named(header, list(columns))
-    return Table(_unpacked(named), lines, comments=tuple(comments), notes=(*notes, *repeated))
+    told = tuple(comments), (*notes, *repeated), delimiter
+    return Table(_unpacked(named), lines, "", *told)
 
 
 def _between_spaces(body: str) -> str:

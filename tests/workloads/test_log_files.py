@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import subprocess
 import tarfile
 import zipfile
@@ -108,6 +109,27 @@ def test_what_cannot_be_opened_is_named_with_what_to_do(content, message, tmp_pa
     with pytest.raises(FormatError, match=message) as caught:
         read(tmp_path, content, columns=COLUMNS)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "values", "gap", "note"),
+    [
+        (";", ("5,072", "6,135"), 1.063, "'5,072' is read as 5.072: the comma is its decimal sign"),
+        (";", ("1.762.000,5", "1.762.001,25"), 0.75, "'1.762.000,5' is read as 1762000.5: the c"),
+        ("\t", ("1762000000,072", "1762000001,135"), 1.063, "'1762000000,072' is read as 1762"),
+        ("\t", ("5,072", "6,135"), 1063, "'5,072' is read as 5072: .* decimal sign, write 5.072"),
+        ("\t", ("5,072", "6,135.5"), 1063.5, None),
+        (";", ("5 072", "6 135"), 1063, None),
+        (";", ("0.5", "1,250"), 1249.5, None),
+    ],
+)
+def test_a_comma_in_times_is_decimal_where_the_file_says_so(delimiter, values, gap, note, tmp_path):
+    rows = [("ts", "n_in", "n_out"), *((value, "3", "5") for value in values)]
+    trace = read(tmp_path, "\n".join(map(delimiter.join, rows)), columns=COLUMNS)
+    assert trace.seconds[-1] == pytest.approx(gap)
+    told = [each for each in trace.notes if "is read as" in each]
+    assert len(told) == (note is not None)
+    assert note is None or re.search(note, told[0])
 
 
 FRAME = pd.DataFrame(ROWS)
