@@ -46,8 +46,12 @@ ABSENT = ("", "nan", "null", "none", "na", "n/a", "#n/a", "nat", "-", "\\n")
 SPACES = "' \u00a0\u2009\u202f"
 """Separators of thousands that no country has as its decimal sign."""
 
-SEPARATED = re.compile(rf"\d{{1,3}}([,{SPACES}]\d{{3}})+")
+SEPARATED = re.compile(rf"[1-9]\d{{0,2}}([,{SPACES}]\d{{3}})+")
 """A whole number with separators of thousands."""
+
+POINTED = re.compile(r"[1-9]\d{0,2}(\.\d{3})+")
+COMMAED = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
+"""Whole numbers with separators of thousands that may be decimal signs, too."""
 
 WITH_POINT = re.compile(rf"-?(\d+|[1-9]\d{{0,2}}([,{SPACES}]\d{{3}})+)(\.\d+)?")
 """A number with a decimal point: ``1,218.5``."""
@@ -197,7 +201,11 @@ class _Reading:
     def _tokens(self, role: str, least: int = 0) -> Seconds:
         import pandas as pd
 
-        values, name = self.values[role], self.names[role]
+        name = self.names[role]
+        self._settle_decimals(role, ".", POINTED)
+        if self.table.delimiter == ";":
+            self._settle_decimals(role, ",", COMMAED)
+        values = self.values[role]
         found, wrong = _numbers(values)
         if wrong.any():
             plain = [_without_separators(value) for value in values]
@@ -207,6 +215,32 @@ class _Reading:
         self._refuse((found < least) | (found > LARGEST), values, name, most)
         self._refuse(wrong | (found % 1 > 0), values, name, "must be an integer")
         return found
+
+    def _settle_decimals(self, role: str, sign: str, form: re.Pattern[str]) -> None:
+        """Take a sign out of tokens where it separates thousands; refuse where it may be decimal.
+
+        A sign separates thousands where all values without it are below 1000, or a value has two.
+        A comma does so, too, where tokens would not be whole otherwise. A note tells of points.
+        """
+        values, name = self.values[role], self.names[role]
+        marked = values.map(lambda value: isinstance(value, str) and sign in value).to_numpy(bool)
+        texts = [text.strip() for text in values[marked]]
+        if not texts or not all(form.fullmatch(text) for text in texts):
+            return
+        others, strange = _numbers(values[~marked & values.notna()])
+        below = len(others) > 0 and not strange.any() and bool((others < 1000).all())
+        broken = sign == "," and not all(text.endswith("000") for text in texts)
+        whole, _, rest = texts[0].partition(sign)
+        if not below and not broken and all(text.count(sign) == 1 for text in texts):
+            either = f"{whole} or {whole}{rest}" if rest == "000" else f"{whole}{rest}"
+            rule = f"may have decimals or a separator of thousands: write it as {either}"
+            self._refuse(marked, values, name, rule)
+        if sign == ".":
+            self.values[role] = values.map(
+                lambda v: v.replace(sign, "") if isinstance(v, str) else v
+            )
+            told = f"{shown(texts[0])} is read as {texts[0].replace(sign, '')}"
+            self.notes.append(f"{name} {told}: the point separates thousands")
 
     def _time_numbers(self, role: str) -> tuple[Seconds, NDArray[np.bool_]]:
         """Return numbers of time, NaN where there is none, and which values are something else."""

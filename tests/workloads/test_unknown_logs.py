@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shlex
 from datetime import datetime, timedelta
 
@@ -82,6 +83,39 @@ def test_the_refusal_of_an_unknown_log_names_options_that_read_it(tmp_path):
     assert (log.prompt.tolist(), log.output.tolist()) == ([1186, 7], [20, 2000])
     assert log.dropped == {"not served ('429' 1, '500' 1)": 2}
     assert log.finish[0] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "values", "found"),
+    [
+        (",", ("500", "1.000", "12.250"), [500, 1000, 12_250]),
+        (";", ("1.234.567", "2.000", "1500"), [1_234_567, 2000, 1500]),
+        (";", ("1,186", "2,000"), [1186, 2000]),
+        (";", ("500", "2,000"), [500, 2000]),
+        (",", ("500.0", "1.000"), [500, 1]),
+        (",", ("2.000", "12.000"), "'2.000' may have decimals .*: write it as 2 or 2000"),
+        (",", ("1500", "2.000"), "'2.000' may have decimals .*: write it as 2 or 2000"),
+        (";", ("2,000", "12,000"), "'2,000' may have decimals .*: write it as 2 or 2000"),
+        (",", ("1.186",), "'1.186' may have decimals .*: write it as 1186"),
+        (",", ("0,186",), "must be an integer"),
+    ],
+)
+def test_a_point_in_tokens_separates_thousands_where_it_is_no_decimal_sign(
+    delimiter, values, found, tmp_path
+):
+    file = tmp_path / "requests.csv"
+    lines = (delimiter.join((str(k), f'"{value}"', "1")) for k, value in enumerate(values))
+    file.write_text("\n".join((delimiter.join("tpo"), *lines)))
+    if isinstance(found, str):
+        with pytest.raises(FormatError, match=found):
+            read_trace(file, columns="arrival=t,prompt=p,output=o")
+        return
+    log = read_trace(file, columns="arrival=t,prompt=p,output=o")
+    assert log.prompt.tolist() == found
+    separated = any("the point separates thousands" in note for note in log.notes)
+    assert separated == any(
+        re.search(r"\.\d{3}", value) for value in values if "500.0" not in values
+    )
 
 
 @pytest.mark.parametrize("wrong", ["1,18", "1,1865", "12.5", "1,186.5"])
