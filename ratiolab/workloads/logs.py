@@ -509,9 +509,16 @@ def _present(column: Sequence[Any]) -> "pd.Series":
     """Return a column in which None stands for each value that is not there."""
     import pandas as pd
 
-    values = pd.Series(list(column), dtype=object)
+    values = pd.Series([_encodable(value) for value in column], dtype=object)
     texts = values.map(lambda value: value.strip().lower() if isinstance(value, str) else "x")
     return values.where(~texts.isin(ABSENT) & values.notna(), None)
+
+
+def _encodable(value: Any) -> Any:
+    """Return a text with ``?`` for lone surrogates, which JSON may have and pandas refuses."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "replace").decode()
+    return value
 
 
 def _numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:

@@ -161,6 +161,16 @@ def test_files_that_are_none_are_refused_in_one_line(tmp_path, content, message)
     assert "\n" not in str(caught.value)
 
 
+def test_half_a_character_in_a_status_is_a_word_like_any_other(tmp_path):
+    """JSON may escape one surrogate of two, where a tool cut a text."""
+    row = '{"ts": %d, "n_in": %s, "n_out": 5, "end": "%s"}\n'
+    columns = "arrival=ts,prompt=n_in,output=n_out,status=end"
+    trace = read(tmp_path, row % (0, 3, "ok") + row % (1, 3, r"cut \ud83d"), columns=columns)
+    assert (len(trace), trace.dropped) == (1, {"not served ('cut ?' 1)": 1})
+    with pytest.raises(FormatError, match=r"line 2: n_in '\?' must be an integer"):
+        read(tmp_path, row % (0, 3, "ok") + row % (1, r'"\ud83d"', "ok"), columns=columns)
+
+
 def test_what_is_dropped_is_told_loudly_and_strict_refuses(tmp_path, capsys):
     (tmp_path / "log.csv").write_text(BLIS)
     asked = ["trace", tmp_path / "log.csv", "--memory", "20", "-o", tmp_path / "i.json"]
