@@ -222,8 +222,11 @@ def _question(name: str, count: int, span: float, believed: Unit | None, likely:
 
 
 def _rate(count: int, seconds: float) -> str:
-    if seconds > LONGEST:
-        return f"a log of {seconds / LONGEST:,.0f} years"
+    years = seconds / LONGEST
+    if years > 1e6:
+        return "a log of more than a million years"
+    if years > 1:
+        return f"a log of {years:,.0f} years"
     return f"{(count - 1) / seconds:,.3g} requests a second" if seconds else "all at once"
 
 

@@ -53,6 +53,12 @@ def test_an_implausible_unit_is_asked_about_with_one_that_is_plausible(factor, t
     assert span(read(tmp_path, text, columns=COLUMNS, time_unit=unit)) == pytest.approx(40)
 
 
+def test_an_impossible_log_is_told_without_its_digits(tmp_path):
+    text = log([f"{1e18 * a:.0f}" for a in ARRIVALS])
+    with pytest.raises(FormatError, match=r"in s .* a log of more than a million years: if that"):
+        read(tmp_path, text, columns=COLUMNS)
+
+
 @pytest.mark.parametrize(
     ("values", "unit"),
     [
