@@ -16,7 +16,7 @@ from ratiolab.workloads.layout import DURATIONS, INSTANTS, PROMISED, TOKENS, UNI
 from ratiolab.workloads.prefixes import NOTE, Prefixes
 from ratiolab.workloads.status import served
 from ratiolab.workloads.tables import Table
-from ratiolab.workloads.timestamps import RULE, stamps
+from ratiolab.workloads.timestamps import RULE, digits_of_dates, stamps
 from ratiolab.workloads.units import (
     LARGEST_TIME,
     LONG_WAIT,
@@ -324,17 +324,15 @@ class _Reading:
         values, name = self.values[role], self.names[role]
         numbers, wrong = self._time_numbers(role)
         there = np.isfinite(numbers)
+        digits = digits_of_dates(values, numbers) if self._stated(role) is None else None
+        if digits is not None:
+            return self._dates(role, digits)
         if wrong.any():
             if lead is not None and not lead.absolute:
                 self._refuse(wrong, values, name, "must be a number, as arrivals are")
             if there.sum() > wrong.sum():
                 self._refuse(wrong, values, name, "must be a number, as most are")
-            found, broken = stamps(values, name)
-            self._refuse(broken, values, name, RULE)
-            if found.note:
-                self.notes.append(found.note)
-            self.dates.add(role)
-            return _Instants(found.nanoseconds, found.there, "date", True)
+            return self._dates(role, values)
         if lead is not None and lead.absolute and role != "sent":
             there &= numbers != 0  # nothing happens in 1970: 0 was not recorded
         known = np.where(there, numbers, np.nan)
@@ -353,6 +351,15 @@ class _Reading:
         if unit.key == "d":
             return _Instants((known - SERIAL_1970), there, "d", True)
         return _Instants(known, there, unit.key, since_1970(known) == unit.key)
+
+    def _dates(self, role: str, values: "pd.Series") -> _Instants:
+        name = self.names[role]
+        found, broken = stamps(values, name)
+        self._refuse(broken, values, name, RULE)
+        if found.note:
+            self.notes.append(found.note)
+        self.dates.add(role)
+        return _Instants(found.nanoseconds, found.there, "date", True)
 
     def _instant_unit(
         self, role: str, values: Seconds, lead: _Instants | None, spans: Mapping[str, Seconds]

@@ -84,6 +84,15 @@ ASCTIME = re.compile(
     rf"(?:\s+(?P<zone>[A-Z]{{1,5}}))?(?:\s+(?P<year>\d{{4}}))?"
 )
 
+COMPACT = re.compile(
+    r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])[T _-]?([01]\d|2[0-3])([0-5]\d)"
+    r"(?:([0-5]\d)(?:[.,]?(\d+))?)?"
+)
+"""Digits of a date and a time in a row: ``20230116181546``."""
+
+COMPACT_SIZES = (12, 14, 17)
+"""Digits of such a number: to the minute, to the second, to the millisecond."""
+
 
 class Stamps(NamedTuple):
     """Times of a column.
@@ -133,6 +142,16 @@ def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
     return Stamps(np.asarray(whole.astype(np.int64), np.int64), there, note), wrong
 
 
+def digits_of_dates(values: "pd.Series", numbers: NDArray[np.float64]) -> "pd.Series | None":
+    """Return numbers as texts, where most of them are digits of a date and a time in a row."""
+    known = numbers[np.isfinite(numbers)]
+    if not len(known) or len(f"{abs(np.median(known)):.0f}") not in COMPACT_SIZES:
+        return None
+    texts = values.map(lambda value: str(value).strip().removesuffix(".0"), na_action="ignore")
+    found = texts.map(lambda text: bool(COMPACT.fullmatch(text)), na_action="ignore")
+    return texts if found.sum() > values.notna().sum() / 2 else None
+
+
 def _iso(word: object) -> object:
     """Return a time in ISO 8601, or the word as it is when it has no known form.
 
@@ -142,9 +161,16 @@ def _iso(word: object) -> object:
     '2026-03-04T09:00:00.195657+00:00'
     >>> _iso("09:00:00,5")
     '2000-01-01T09:00:00.5+00:00'
+    >>> _iso("20260304090000")
+    '2026-03-04T09:00:00.0+00:00'
     """
     if not isinstance(word, str):
         return word
+    if compact := COMPACT.fullmatch(word):
+        year, month, day, hour, minute, second, fraction = (
+            part or "0" for part in compact.groups()
+        )
+        word = f"{year}-{month}-{day} {hour}:{minute}:{second.zfill(2)}.{fraction}"
     for pattern in (*PATTERNS, ASCTIME):
         if match := pattern.fullmatch(word):
             break

@@ -187,6 +187,10 @@ FORMS = {
     "Postgres, west": "%Y-%m-%d %H:%M:%S.%f-07",
     "ISO 8601": "%Y-%m-%dT%H:%M:%S.%fZ",
     "basic ISO 8601": "%Y%m%dT%H%M%SZ",
+    "digits": "%Y%m%d%H%M%S",
+    "digits with microseconds": "%Y%m%d%H%M%S.%f",
+    "8 and 6 digits": "%Y%m%d %H%M%S",
+    "8 and 6 digits with a hyphen": "%Y%m%d-%H%M%S.%f",
     "Apache": "%d/%b/%Y:%H:%M:%S +0000",
     "Apache, in brackets": "[%d/%b/%Y:%H:%M:%S -0530]",
     "RFC 2822": "%a, %d %b %Y %H:%M:%S GMT",
@@ -212,6 +216,22 @@ def test_times_are_read_as_programs_write_them(form, tmp_path):
     moments = [START + timedelta(seconds=a) for a in ARRIVALS]
     trace = read(tmp_path, log([m.strftime(form) for m in moments]), columns=COLUMNS)
     assert span(trace) == pytest.approx(20, abs=1e-6)
+
+
+def test_digits_of_dates_are_dates_unless_a_unit_is_stated(tmp_path):
+    values = ["20250228235959", "20250301000001", "20250301000101"]
+    assert read(tmp_path, log(values), columns=COLUMNS).seconds.tolist() == [0, 2, 62]
+    for form in ("{}000", "{}.0"):
+        written = log([form.format(value) for value in values])
+        assert read(tmp_path, written, columns=COLUMNS).seconds.tolist() == [0, 2, 62]
+    minutes = log([value[:12] for value in values])
+    assert read(tmp_path, minutes, columns=COLUMNS).seconds.tolist() == [0, 60, 120]
+    stated = read(tmp_path, log(values), columns=COLUMNS, time_unit="us")
+    assert stated.seconds.tolist() == pytest.approx([0, 72.764042, 72.764142])
+    rows = [{"ts": int(value), "n_in": 7, "n_out": 3} for value in values]
+    assert read(tmp_path, json.dumps(rows), columns=COLUMNS).seconds.tolist() == [0, 2, 62]
+    with pytest.raises(FormatError, match="line 5: ts '20251301000000' must be a time"):
+        read(tmp_path, log([*values, "20251301000000"]), columns=COLUMNS)
 
 
 def test_offsets_may_differ_and_times_without_dates_go_past_midnight(tmp_path):
