@@ -63,6 +63,10 @@ RULE = "must be a time of the years 1970 to 2099 like 2023-11-16 18:15:46.680590
 
 DAY = 86_400 * 10**9
 
+LEAP_YEAR = 366 * DAY
+
+HALF_A_YEAR = LEAP_YEAR // 2
+
 CLOCK = r"(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)"
 ZONE = r"(?:\s*(?P<offset>[+-]\d{2}(?::?\d{2})?))?(?:\s*\(?(?P<zone>[A-Za-z]{1,5})\)?)?"
 TAIL = r"(?:\s+m=[+-][\d.]+)?"  # Go's monotonic reading
@@ -232,7 +236,15 @@ def _completed(
         note = f"{name} has no dates: a time half a day earlier than the one before is of the next"
         return again.where(pd.Series(there, index=read.index)), note + " day"
     if "2000" in str(read[there].iloc[0].year) and "2000" not in first:
-        return read, f"{name} has no year: all times are taken to be of one year"
+        nanoseconds = read.dt.as_unit("ns").astype("int64").to_numpy().copy()
+        steps = np.diff(nanoseconds[there], prepend=nanoseconds[there][0])
+        years = np.cumsum((steps < -HALF_A_YEAR).astype(np.int64) - (steps > HALF_A_YEAR))
+        if not years.any():
+            return read, f"{name} has no year: all times are taken to be of one year"
+        nanoseconds[there] += years * LEAP_YEAR  # 2000, of which all times are so far
+        again = pd.Series(pd.to_datetime(nanoseconds, utc=True), index=read.index)
+        note = f"{name} has no year: a step of more than half a year passes the end of a year"
+        return again.where(pd.Series(there, index=read.index)), note
     return read, ""
 
 

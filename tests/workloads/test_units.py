@@ -218,6 +218,17 @@ def test_times_are_read_as_programs_write_them(form, tmp_path):
     assert span(trace) == pytest.approx(20, abs=1e-6)
 
 
+@pytest.mark.parametrize("form", ["%b %d %H:%M:%S", "%m-%d %H:%M:%S"])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (0, 2, 1, 3)])
+def test_times_without_a_year_go_past_new_year(form, order, tmp_path):
+    """Also where the newest is first, or lines of two years change places."""
+    eve = datetime(2025, 12, 31, 23, 59, 50, tzinfo=UTC)
+    values = [(eve + timedelta(seconds=s)).strftime(form) for s in (0, 4, 10, 86_410)]
+    trace = read(tmp_path, log([values[k] for k in order]), columns=COLUMNS)
+    assert trace.seconds.tolist() == [0, 4, 10, 86_410]
+    assert "a step of more than half a year passes the end of a year" in trace.notes[0]
+
+
 def test_digits_of_dates_are_dates_unless_a_unit_is_stated(tmp_path):
     values = ["20250228235959", "20250301000001", "20250301000101"]
     assert read(tmp_path, log(values), columns=COLUMNS).seconds.tolist() == [0, 2, 62]
