@@ -32,11 +32,15 @@ from ratiolab.workloads.units import (
     require_quick_tokens,
     since_1970,
     stated,
+    strays_since_1970,
     unit_of_comments,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
+
+NAMED = 3
+"""Rows that a message names."""
 
 Seconds = NDArray[np.float64]
 
@@ -370,7 +374,11 @@ class _Reading:
             longest = max(
                 (float(np.nanmax(s)) for s in spans.values() if not np.isnan(s).all()), default=0.0
             )
-            return arrival_unit(values, told, documented, name, longest)
+            try:
+                return arrival_unit(values, told, documented, name, longest)
+            except ValueError:
+                self._refuse_strays(role, values)
+                raise
         if told is not None and told.why == "--time-unit":
             return told
         if lead.absolute:
@@ -381,6 +389,26 @@ class _Reading:
         most = np.full(self.rows, LONG_WAIT) if role == "first" else SLOWEST * self.output
         arrival = np.where(lead.there, lead.values, np.nan) / UNITS[lead.unit]
         return later_unit(values, arrival, lead.unit, np.where(most > 0, most, np.nan))
+
+    def _refuse_strays(self, role: str, values: Seconds) -> None:
+        """Refuse values that are no times since 1970 where most are, with the rows they are in."""
+        found = strays_since_1970(values)
+        if found is None:
+            return
+        unit, strays = found
+        rows = np.flatnonzero(strays)
+        own = since_1970(values[rows[:1]])
+        known = int(np.isfinite(values).sum())
+        places = ", ".join(self.table.where(row) for row in rows[:NAMED])
+        more = len(rows) - NAMED
+        raise ValueError(
+            f"{self.table.where(rows[0])}: {self.names[role]} "
+            f"{shown(self.values[role].iloc[rows[0]])} is "
+            f"{f'in {own} since 1970' if own else 'no time since 1970'}, but {known - len(rows):,} "
+            f"of {known:,} values are in {unit} since 1970: mend or leave out {places}"
+            f"{f' and {more:,} more' if more > 0 else ''}, or say --time-unit if all values "
+            "count from another moment"
+        )
 
     def _two_origins(self, role: str, lead: str, read: dict[str, _Instants]) -> None:
         """Refuse instants that count from 1970 beside others that do not, or leave them out."""

@@ -41,6 +41,9 @@ SERIAL_1970 = 25_569
 TICKS = ((1.2e17, 1.6e17), (6.2e17, 6.6e17))
 """Hundreds of nanoseconds since 1601 and since the year 1, from 1980 to 2099."""
 
+FAR = 100.0
+"""Factor between times since 1970 and a value that is far from all of them."""
+
 LARGEST_TIME = 1e20
 """Most that a number of time can be: nanoseconds since the year 1 reach 6.6e19 by 2099."""
 
@@ -133,6 +136,25 @@ def since_1970(values: Numbers) -> str | None:
         if EPOCH[0] <= low / UNITS[unit] and high / UNITS[unit] <= EPOCH[1]:
             return unit
     return None
+
+
+def strays_since_1970(values: Numbers) -> tuple[str, NDArray[np.bool_]] | None:
+    """Return the unit in which most values are since 1970, and which values are far from all these.
+
+    Return None where all values are near: such a column counts from another moment.
+    """
+    known = np.isfinite(values)
+    within = {
+        unit: known & (values / UNITS[unit] >= EPOCH[0]) & (values / UNITS[unit] <= EPOCH[1])
+        for unit in ("s", "ms", "us", "ns")
+    }
+    unit = max(within, key=lambda each: int(within[each].sum()))
+    strays = known & ~within[unit]
+    if not strays.any() or 2 * strays.sum() > known.sum():
+        return None
+    low, high = values[within[unit]].min(), values[within[unit]].max()
+    far = (values < low / FAR) | (values > high * FAR)
+    return (unit, strays) if far[strays].all() else None
 
 
 def serial_days(values: Numbers) -> bool:

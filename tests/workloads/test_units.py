@@ -53,6 +53,28 @@ def test_an_implausible_unit_is_asked_about_with_one_that_is_plausible(factor, t
     assert span(read(tmp_path, text, columns=COLUMNS, time_unit=unit)) == pytest.approx(40)
 
 
+@pytest.mark.parametrize(
+    ("stray", "told"),
+    [
+        (lambda a: 0, "line 2: ts '0' is no time since 1970, but 30 of 40 values are in s"),
+        (lambda a: int(1000 * (1.762e9 + a)), r"line 2: ts '1762000000000' is in ms since 1970, b"),
+        (lambda a: int(1e15 * a + 1), "line 2: ts '1' is no time since 1970"),
+    ],
+    ids=["0 where not recorded", "two units", "nonsense"],
+)
+def test_rows_that_are_no_times_since_1970_are_named_where_most_are(stray, told, tmp_path):
+    values = [str(stray(a) if k % 4 == 0 else 1.762e9 + a) for k, a in enumerate(ARRIVALS)]
+    with pytest.raises(FormatError, match=told) as caught:
+        read(tmp_path, log(values), columns=COLUMNS)
+    assert "or leave out line 2, line 6, line 10 and 7 more, or say --time" in str(caught.value)
+
+
+def test_a_log_of_weeks_in_milliseconds_is_no_time_since_1970(tmp_path):
+    text = log([str(int(1e8 * a)) for a in ARRIVALS])
+    with pytest.raises(FormatError, match=r"no unit is stated.* say --time-unit \w+ \("):
+        read(tmp_path, text, columns=COLUMNS)
+
+
 def test_an_impossible_log_is_told_without_its_digits(tmp_path):
     text = log([f"{1e18 * a:.0f}" for a in ARRIVALS])
     with pytest.raises(FormatError, match=r"in s .* a log of more than a million years: if that"):
