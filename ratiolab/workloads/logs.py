@@ -118,6 +118,7 @@ class _Instants(NamedTuple):
     there: NDArray[np.bool_]
     unit: str  # "date" for nanoseconds of dates
     absolute: bool
+    period: int = 0  # nanoseconds after which dates without a day or a year repeat
 
 
 class _Reading:
@@ -330,13 +331,13 @@ class _Reading:
         there = np.isfinite(numbers)
         digits = digits_of_dates(values, numbers) if self._stated(role) is None else None
         if digits is not None:
-            return self._dates(role, digits)
+            return self._dates(role, digits, lead)
         if wrong.any():
             if lead is not None and not lead.absolute:
                 self._refuse(wrong, values, name, "must be a number, as arrivals are")
             if there.sum() > wrong.sum():
                 self._refuse(wrong, values, name, "must be a number, as most are")
-            return self._dates(role, values)
+            return self._dates(role, values, lead)
         if lead is not None and lead.absolute and role != "sent":
             there &= numbers != 0  # nothing happens in 1970: 0 was not recorded
         known = np.where(there, numbers, np.nan)
@@ -356,14 +357,19 @@ class _Reading:
             return _Instants((known - SERIAL_1970), there, "d", True)
         return _Instants(known, there, unit.key, since_1970(known) == unit.key)
 
-    def _dates(self, role: str, values: "pd.Series") -> _Instants:
+    def _dates(self, role: str, values: "pd.Series", lead: _Instants | None) -> _Instants:
+        """Return dates; those without a day or a year are the nearest ones to the lead."""
         name = self.names[role]
         found, broken = stamps(values, name)
         self._refuse(broken, values, name, RULE)
         if found.note:
             self.notes.append(found.note)
         self.dates.add(role)
-        return _Instants(found.nanoseconds, found.there, "date", True)
+        moments, period = found.nanoseconds, found.period
+        if lead is not None and 0 < period == lead.period:
+            away = np.rint((moments - lead.values) / period).astype(np.int64)
+            moments = np.where(lead.there, moments - away * period, moments)
+        return _Instants(moments, found.there, "date", True, period)
 
     def _instant_unit(
         self, role: str, values: Seconds, lead: _Instants | None, spans: Mapping[str, Seconds]

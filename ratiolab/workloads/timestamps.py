@@ -106,11 +106,13 @@ class Stamps(NamedTuple):
     nanoseconds : since 1970, shape (n,); any number where there is none.
     there : which there are, shape (n,).
     note : what was assumed, a sentence; or nothing.
+    period : nanoseconds after which times without a date, or without a year, repeat; 0 for others.
     """
 
     nanoseconds: IntArray
     there: NDArray[np.bool_]
     note: str = ""
+    period: int = 0
 
 
 def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
@@ -123,7 +125,7 @@ def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
 
     there = values.notna().to_numpy(bool)
     read = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")
-    note = ""
+    note, period = "", 0
     if there.any() and read[there].isna().any():
         plain = pd.Series(
             [
@@ -139,11 +141,11 @@ def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
         if again[there].isna().all():
             again = _local(plain.str.replace(r"(\d{4}),\s+", r"\1 ", regex=True), name, there)
         elif again[there].notna().all():
-            again, note = _completed(again, plain, there, name)
+            again, note, period = _completed(again, plain, there, name)
         read = again
     wrong = there & (read.isna() | (read.dt.year < 1970) | (read.dt.year >= 2100)).to_numpy()
     whole = read.mask(wrong).dt.as_unit("ns").fillna(pd.Timestamp(0, tz="UTC"))
-    return Stamps(np.asarray(whole.astype(np.int64), np.int64), there, note), wrong
+    return Stamps(np.asarray(whole.astype(np.int64), np.int64), there, note, period), wrong
 
 
 def digits_of_dates(values: "pd.Series", numbers: NDArray[np.float64]) -> "pd.Series | None":
@@ -221,8 +223,8 @@ def _offset(offset: str | None, zone: str | None) -> str | None:
 
 def _completed(
     read: "pd.Series", plain: "pd.Series", there: NDArray[np.bool_], name: str
-) -> tuple["pd.Series", str]:
-    """Return times that have no date, or no year, in order, and what that assumes."""
+) -> tuple["pd.Series", str, int]:
+    """Return times that have no date, or no year, in order, what that assumes, and their period."""
     import pandas as pd
 
     first = str(plain[there].iloc[0])
@@ -234,18 +236,19 @@ def _completed(
         nanoseconds[there] += days * DAY
         again = pd.Series(pd.to_datetime(nanoseconds, utc=True), index=read.index)
         note = f"{name} has no dates: a time half a day earlier than the one before is of the next"
-        return again.where(pd.Series(there, index=read.index)), note + " day"
+        return again.where(pd.Series(there, index=read.index)), note + " day", DAY
     if "2000" in str(read[there].iloc[0].year) and "2000" not in first:
         nanoseconds = read.dt.as_unit("ns").astype("int64").to_numpy().copy()
         steps = np.diff(nanoseconds[there], prepend=nanoseconds[there][0])
         years = np.cumsum((steps < -HALF_A_YEAR).astype(np.int64) - (steps > HALF_A_YEAR))
         if not years.any():
-            return read, f"{name} has no year: all times are taken to be of one year"
+            note = f"{name} has no year: all times are taken to be of one year"
+            return read, note, LEAP_YEAR
         nanoseconds[there] += years * LEAP_YEAR  # 2000, of which all times are so far
         again = pd.Series(pd.to_datetime(nanoseconds, utc=True), index=read.index)
         note = f"{name} has no year: a step of more than half a year passes the end of a year"
-        return again.where(pd.Series(there, index=read.index)), note
-    return read, ""
+        return again.where(pd.Series(there, index=read.index)), note, LEAP_YEAR
+    return read, "", 0
 
 
 def _local(values: "pd.Series", name: str, there: NDArray[np.bool_]) -> "pd.Series":

@@ -251,6 +251,16 @@ def test_times_without_a_year_go_past_new_year(form, order, tmp_path):
     assert "a step of more than half a year passes the end of a year" in trace.notes[0]
 
 
+@pytest.mark.parametrize("form", ["%b %d %H:%M:%S", "%H:%M:%S"])
+def test_the_end_of_a_request_passes_midnight_where_its_arrival_does_not(form, tmp_path):
+    eve = datetime(2025, 12, 31, 23, 59, 58, tzinfo=UTC)
+    rows = [(0, 3), (1, 2), (4, 8)]
+    moments = [[(eve + timedelta(seconds=s)).strftime(form) for s in row] for row in rows]
+    text = "ts,n_in,n_out,end\n" + "\n".join(f"{a},7,3,{end}" for a, end in moments)
+    trace = read(tmp_path, text, columns=f"{COLUMNS},finish=end")
+    assert trace.finish.tolist() == [3, 2, 8]
+
+
 def test_digits_of_dates_are_dates_unless_a_unit_is_stated(tmp_path):
     values = ["20250228235959", "20250301000001", "20250301000101"]
     assert read(tmp_path, log(values), columns=COLUMNS).seconds.tolist() == [0, 2, 62]
