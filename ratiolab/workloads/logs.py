@@ -227,6 +227,8 @@ class _Reading:
         A sign separates thousands where all values without it are below 1000, or a value has two.
         A comma does so, too, where tokens would not be whole otherwise. A note tells of points.
         """
+        import pandas as pd
+
         values, name = self.values[role], self.names[role]
         marked = values.map(lambda value: isinstance(value, str) and sign in value).to_numpy(bool)
         texts = [text.strip() for text in values[marked]]
@@ -241,9 +243,8 @@ class _Reading:
             rule = f"may have decimals or a separator of thousands: write it as {either}"
             self._refuse(marked, values, name, rule)
         if sign == ".":
-            self.values[role] = values.map(
-                lambda v: v.replace(sign, "") if isinstance(v, str) else v
-            )
+            plain = [v.replace(sign, "") if isinstance(v, str) else v for v in values]
+            self.values[role] = pd.Series(plain, values.index, dtype=object)
             told = f"{shown(texts[0])} is read as {texts[0].replace(sign, '')}"
             self.notes.append(f"{name} {told}: the point separates thousands")
 
@@ -569,7 +570,7 @@ def _numbers(values: "pd.Series") -> tuple[Seconds, NDArray[np.bool_]]:
     """
     import pandas as pd
 
-    plain = values.map(_within_floats)
+    plain = pd.Series([_within_floats(value) for value in values], values.index, dtype=object)
     found = pd.to_numeric(plain, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     booleans = values.map(lambda value: isinstance(value, (bool, np.bool_))).to_numpy(bool)
     wrong = (values.notna().to_numpy(bool) & np.isnan(found)) | booleans

@@ -150,12 +150,19 @@ def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
 
 def digits_of_dates(values: "pd.Series", numbers: NDArray[np.float64]) -> "pd.Series | None":
     """Return numbers as texts, where most of them are digits of a date and a time in a row."""
+    import pandas as pd
+
     known = numbers[np.isfinite(numbers)]
     if not len(known) or len(f"{abs(np.median(known)):.0f}") not in COMPACT_SIZES:
         return None
-    texts = values.map(lambda value: str(value).strip().removesuffix(".0"), na_action="ignore")
-    found = texts.map(lambda text: bool(COMPACT.fullmatch(text)), na_action="ignore")
-    return texts if found.sum() > values.notna().sum() / 2 else None
+    texts = [
+        str(value).strip().removesuffix(".0") if there else None
+        for value, there in zip(values, values.notna(), strict=True)
+    ]
+    found = sum(text is not None and bool(COMPACT.fullmatch(text)) for text in texts)
+    return (
+        pd.Series(texts, values.index, dtype=object) if found > values.notna().sum() / 2 else None
+    )
 
 
 def _iso(word: object) -> object:

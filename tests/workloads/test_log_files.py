@@ -251,6 +251,11 @@ def test_arrow_streams_zstd_and_the_index_of_parquet_are_read(tmp_path):
     spans.to_parquet(tmp_path / "spans")
     read_spans = read(tmp_path, (tmp_path / "spans").read_bytes(), columns=COLUMNS + ",latency=l")
     assert read_spans.finish.tolist() == [4, 10.5]
+    dated = FRAME.assign(ts=pd.to_datetime([1_762_000_000_000_000_001, 1_762_000_001_500_000_001]))
+    dated.to_parquet(tmp_path / "dated")
+    read_dates = read(tmp_path, (tmp_path / "dated").read_bytes(), columns=COLUMNS)
+    assert is_whole(read_dates)
+    assert read_dates.units == "arrival as dates"
 
 
 @pytest.mark.parametrize("ends", [("[", ", ", "]"), ("", "\n", "\n"), ("", "\n\n ", "")])

@@ -273,6 +273,8 @@ def test_digits_of_dates_are_dates_unless_a_unit_is_stated(tmp_path):
     assert stated.seconds.tolist() == pytest.approx([0, 72.764042, 72.764142])
     rows = [{"ts": int(value), "n_in": 7, "n_out": 3} for value in values]
     assert read(tmp_path, json.dumps(rows), columns=COLUMNS).seconds.tolist() == [0, 2, 62]
+    some = read(tmp_path, log([values[0], "", *values[1:]]), columns=COLUMNS)
+    assert (some.seconds.tolist(), some.dropped) == ([0, 2, 62], {"without arrival": 1})
     with pytest.raises(FormatError, match="line 5: ts '20251301000000' must be a time"):
         read(tmp_path, log([*values, "20251301000000"]), columns=COLUMNS)
 
