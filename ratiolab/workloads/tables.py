@@ -240,13 +240,14 @@ def _several(text: str, twice: dict[str, None]) -> tuple[list[int], list[Any], t
             continue
         try:
             rows.append(_loads(line, twice))
-        except ValueError:
+        except ValueError as error:
             found = list(_one_after_another(text, twice))
             if found:
                 return [line for line, _ in found], [value for _, value in found], ()
             if rows and line.lstrip().startswith("{") and text.endswith(line):
                 return lines, rows, (f"line {number}, the last, is not whole: it is left out",)
-            raise ValueError(f"line {number}: is not JSON") from None
+            why = "is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
+            raise ValueError(f"line {number}: {why}") from None
         lines.append(number)
         if len(rows) > MOST_ROWS:
             raise ValueError(f"has more than {MOST_ROWS} rows, the most that are read")
@@ -289,6 +290,10 @@ def _loads(text: str, twice: dict[str, None]) -> Any:
         return json.loads(text, object_pairs_hook=_noting(twice))
     except RecursionError:
         raise ValueError("is nested too deeply") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        raise ValueError("has a number of more digits than are read") from None
 
 
 def _frame(data: bytes) -> Table:

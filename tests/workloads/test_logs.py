@@ -147,6 +147,11 @@ def test_named_columns_are_checked(tmp_path, columns, unit, message):
     [
         (b"PAR1nonsense", "is not Parquet"),
         (b'{"input_length": 1}\nx', "line 2: is not JSON"),
+        (
+            b'{"input_length": 1}\n{"input_length": 1%05000d}\n' % 0,
+            "line 2: has a number of more dig",
+        ),
+        (b'{"input_length": 1}\n' + b"[" * 10**5, "line 2: is nested too deeply"),
         (b"[1, 2]", r"row 0: 1 must be a JSON object"),
         (b'{"timestamp": true, "input_length": 1, "output_length": 2}', "must be a time"),
         (b'{"timestamp": 0, "input_length": 1%0400d, "output_length": 2}' % 0, "must be between"),
