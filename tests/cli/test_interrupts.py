@@ -121,7 +121,7 @@ def test_ctrl_c_leaves_a_baseline_as_it_was(capsys, ec1, tmp_path, monkeypatch):
             "2 of {claims} claims were checked; verdicts.md is as it was",
         ),
         (
-            "claims chen2025/theorem-4 --controls",
+            "claims chen2025/a-max-growth-rate --controls",
             "ratiolab.papers.run_controls",
             lambda data: len(data["claims"]) == 1 and data["controls"] == {},
             "1 of 1 claims were checked",
@@ -153,7 +153,7 @@ def test_ctrl_c_prints_what_is_finished(
 
     def interrupted(*arguments, **options):
         calls.append(arguments)
-        if len(calls) > finished_calls:
+        if len(calls) == finished_calls + 1:  # once: what is imported now keeps this function
             raise KeyboardInterrupt
         return real(*arguments, **options)
 
