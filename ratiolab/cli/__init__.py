@@ -12,14 +12,20 @@ import os
 import re
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import TextIO
+from time import monotonic
+from typing import Any, TextIO
 
 REFUSED = 3
 INTERRUPTED = 130
 READER_LEFT = 141
 """As a shell reports what a closed pipe ends: 128 and the number of the signal SIGPIPE."""
+
+PAUSE = 1.0
+"""Seconds in which Ctrl-C is heard once: a program around this one may forward the signal that the
+terminal has sent already, while what is finished is printed."""
 
 _kept_for_json: list[TextIO] = []
 
@@ -84,7 +90,7 @@ def _code_of(arguments: list[str] | None) -> int:
         from ratiolab.cli.commands import app
 
         words = sys.argv[1:] if arguments is None else arguments
-        with _for_json_alone(words), _pipe_errors():
+        with _for_json_alone(words), _pipe_errors(), _heard_once():
             code = app(arguments, prog_name="ratiolab", standalone_mode=False) or 0
     except KeyboardInterrupt:
         code = INTERRUPTED
@@ -107,6 +113,28 @@ def _code_of(arguments: list[str] | None) -> int:
     if code == INTERRUPTED:  # typer, too, turns Ctrl-C into this
         _complain("interrupted")
     return int(code)
+
+
+@contextmanager
+def _heard_once() -> Iterator[None]:
+    """Raise KeyboardInterrupt at Ctrl-C, but at most once in a `PAUSE`."""
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # in the background of a shell
+    if ignored or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    last = -PAUSE
+
+    def interrupt(*_: Any) -> None:
+        nonlocal last
+        if monotonic() - last >= PAUSE:
+            last = monotonic()
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _open_closed_output() -> None:

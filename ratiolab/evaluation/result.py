@@ -222,6 +222,7 @@ class Evaluation(Advice, Ranking[Row], Result):
         interval = row.interval(self.metric) if row.services else None
         return {
             **({"policy": row.name} if row.policy is None else describe(row.policy)),
+            "preemption": self.preemption,
             "can_be_deployed": row.policy is not None and not row.knows_everything,
             "needs": None if row.policy is None else self.need(row).name.lower(),
             "keeps_up": row.keeps_up,

@@ -23,6 +23,9 @@ from ratiolab.ratio.goodput_bound import goodput_certificate
 
 Seconds = NDArray[np.float64]
 
+ROUNDING = 1e-12
+"""Difference from 1 of a ratio that is 1 but for the rounding of sums."""
+
 
 class Service(NamedTuple):
     """Latency, time to first token and time per output token of each request, shape (n,).
@@ -130,7 +133,8 @@ class Metric:
     def ratio(self, value: float, bound: float) -> float:
         """Return how many times worse than a bound a value is, at least 1 for a true bound."""
         worse, better = (bound, value) if self.larger_is_better else (value, bound)
-        return worse / better if better else float("inf")
+        ratio = worse / better if better else float("inf")
+        return 1.0 if abs(ratio - 1) < ROUNDING else ratio
 
 
 def _times(name: str) -> Callable[[Service], Seconds]:

@@ -14,6 +14,8 @@ import pytest
 from command_line import TRACE, run
 from processes import PATIENCE, interrupted_after, tell_when_a_worker_has_made
 
+import ratiolab.cli.policies
+import ratiolab.online
 import ratiolab.papers
 from ratiolab.model import Instance, Schedule, read_instance, violations, write_instance
 
@@ -165,6 +167,29 @@ def test_ctrl_c_prints_what_is_finished(
     told = kept.format(claims=len(ratiolab.papers.select("chen2025")))
     assert err == f"{told}\nratiolab: interrupted\n"
     assert (folder / "base.json").read_text() == text
+
+
+def test_a_second_ctrl_c_at_once_does_not_lose_what_is_finished(
+    capsys, folder, monkeypatch, ctrl_c
+):
+    """A program around a command may forward the signal that the terminal has sent already."""
+    calls, real, shown = [], ratiolab.online.simulate, ratiolab.cli.policies.print_json
+
+    def interrupted(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return real(*arguments, **options)
+
+    def interrupted_again(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        shown(*arguments)
+
+    monkeypatch.setattr("ratiolab.online.simulate", interrupted)
+    monkeypatch.setattr("ratiolab.cli.policies.print_json", interrupted_again)
+    code, out, _ = run(capsys, "simulate ec1.json --policy fcfs --runs 3 --json")
+    assert (code, len(json.loads(out)["runs"])) == (130, 1)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("command", ["solve", "compare"])

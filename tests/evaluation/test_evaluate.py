@@ -172,6 +172,7 @@ def test_compare_takes_the_same_clock_and_semantics(tmp_path, capsys):
     assert ended_with(*asked, "--policies", "fcfs,svf") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["preemption"], found["unit"], len(found["rows"])) == ("recompute", "s", 2)
+    assert {row["preemption"] for row in found["rows"]} == {"recompute"}  # what ran
     picture = tmp_path / "p.png"
     assert ended_with(*asked, "--policies", "fcfs,svf", "--plot", picture) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -104,3 +104,10 @@ def test_an_objective_counts_requests_within_all_its_limits():
         Slo.parse("speed=1")
     with pytest.raises(ValueError, match="needs --slo"):
         metric_of("goodput", None)
+
+
+@pytest.mark.parametrize("ratio", [1 - 1e-15, 1 + 2e-16])
+def test_rounding_is_no_distance_from_a_bound(ratio):
+    assert METRICS["mean"].ratio(3 * ratio, 3) == 1
+    assert METRICS["mean"].ratio(3.003, 3) == pytest.approx(1.001)
+    assert METRICS["mean"].ratio(2.997, 3) < 1

@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE
 
@@ -71,6 +72,13 @@ def test_the_commands_tell_and_judge(store, capsys, monkeypatch):
         f"[easy](../instances/{NAME}.json)", "easy"
     )
     (record,) = store.records().values()
+    beyond = replace(record, proved=record.upper, proved_by="HiGHS", lower=record.lower - 1)
+    monkeypatch.setattr("ratiolab.records.store.faults", lambda *_: [])
+    with monkeypatch.context() as patched:
+        patched.setattr(type(store), "records", lambda _: {NAME: beyond})
+        code, out, _ = run(capsys, "records", "verify", "--json", *folders)
+    assert (code, json.loads(out)["uncertified"]) == (0, [NAME])
+    monkeypatch.setattr("ratiolab.records.store.faults", faults)
     with_text(store.results / record.schedule, '"start": [0', '"start": [7')
     code, out, _ = run(capsys, "records", "verify", "--json", *folders)
     assert code == 1
