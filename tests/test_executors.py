@@ -93,6 +93,13 @@ def test_other_words_are_refused(words):
         pass
 
 
+def test_an_address_that_is_none_is_refused_with_what_to_type_next():
+    pytest.importorskip("distributed", reason="needs the extra ratiolab[dask]")
+    told = "executor 'dask=nope': .*; name the address of a scheduler that runs"
+    with pytest.raises(ValueError, match=told), opened("dask=nope"):
+        pass
+
+
 def obeys_the_contract(executor: Executor, folder: Path) -> None:
     """Check all ways to call: eager, lazy, interruptible; with shared values and without items."""
     expected = [(i, i * i + [5, 7][i % 2] + 1) for i in range(40)]

@@ -63,7 +63,14 @@ def opened(words: str = "local", workers: int = -1) -> Iterator[Executor]:
     settings: dict[str, Any] = {"address": address}
     if not address:
         settings = {"n_workers": local.slots, "threads_per_worker": 1, "dashboard_address": None}
-    with Client(**settings) as client:  # type: ignore[no-untyped-call]
+    try:
+        client = Client(**settings)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise type(error)(
+            f"executor {words!r}: {error}; name the address of a scheduler that runs, as in "
+            "dask=tcp://host:8786"
+        ) from None
+    with client:
         yield Dask(client)
 
 

@@ -58,7 +58,7 @@ _SCALAR = {"type": ["number", "string", "boolean"]}
 _AXIS = {"anyOf": [_SCALAR, {"type": "array", "items": _SCALAR, "minItems": 1}]}
 
 Text = Annotated[Line, Field(min_length=1)]
-Modes = Annotated[list[Preemption], _list_or_one(Preemption)]
+Modes = Annotated[list[Preemption], Field(min_length=1), _list_or_one(Preemption)]
 Swept = Annotated[Any, AfterValidator(_swept), WithJsonSchema(_AXIS)]
 """One value or a list of them, which the study sweeps; a list after reading."""
 
@@ -74,7 +74,9 @@ class Head(Strict):
 
     name: Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,80}$")]
     """Results are named so."""
-    tasks: Annotated[list[Annotated[str, AfterValidator(_task)]], _list_or_one(str)] = ["simulate"]
+    tasks: Annotated[
+        list[Annotated[str, AfterValidator(_task)]], Field(min_length=1), _list_or_one(str)
+    ] = ["simulate"]
     """Tasks of a cell; register_tasks of `ratiolab.papers` adds to `ratiolab.studies.tasks`."""
     seeds: Seeds = [0]
     """How many, or a list: of the instance, its predictions and the run."""
@@ -100,9 +102,9 @@ class Workload(Strict):
     """A file; its settings are memory and predict."""
     label: Text = absent()
     """Name of the workload in tables and pictures."""
-    clocks: Annotated[list[Text], _list_or_one(Text)] = absent()
+    clocks: Annotated[list[Text], Field(min_length=1), _list_or_one(Text)] = absent()
     """Clocks of the study under which it is run; by default all."""
-    tasks: Annotated[list[Text], _list_or_one(Text)] = absent()
+    tasks: Annotated[list[Text], Field(min_length=1), _list_or_one(Text)] = absent()
     """Tasks of the study that are done with it; by default all."""
     seeds: _Count = absent()
     """Number of seeds, the first ones of the study; by default all."""

@@ -124,6 +124,7 @@ def test_a_policy_of_ones_own_is_found_beside_the_file(tmp_path):
     [
         ("seeds = 3", "seeds = 0", "[study] seeds 0 must be how many, 1 to"),
         ("seeds = 3", "seeds = [1, -1]", "[study] seeds[1] -1 must be at least 0"),
+        ("seeds = 3", "seeds = 3\ntasks = []", "[study] tasks [] must have at least 1 item"),
         ("seeds = 3", "seed = 3", "[study] unknown key 'seed'; known are name, tasks"),
         ('name = "small"', 'name = "a/b"', "[study] name 'a/b' must match pattern '^[A-Za-z0-9_-]"),
         ("seeds = 3", 'tasks = "fly"', "[study] tasks 'fly' must be one of simulate"),
