@@ -148,10 +148,10 @@ class World:
             mass[path[-1]] += chance
         return tuple(mass)
 
-    def squared_error(
-        self, tokens: int, estimate: Callable[[list[Vector]], list[Vector]]
+    def mean_error(
+        self, tokens: int, estimate: Callable[[list[Vector]], list[Vector]], power: int
     ) -> Fraction:
-        """Return the exact mean squared error of the predicted length after some tokens.
+        """Return the exact mean error, to a power, of the predicted length after some tokens.
 
         The truth is the middle of the bin; the mean is over all requests still running.
         O(k^tokens symbols^tokens).
@@ -162,13 +162,13 @@ class World:
             outputs = [self.classifier(symbol) for symbol in symbols]
             guess = mean_length(estimate(outputs)[-1], self.width)
             for mass, truth in zip(self.joint(symbols), centre, strict=True):
-                error += mass * (guess - truth) ** 2
+                error += mass * abs(guess - truth) ** power
                 alive += mass
         return error / alive
 
 
-def demonstration(tokens: int = 3) -> dict[str, Fraction]:
-    """Compare the filters on a small world: exact mean squared errors after some tokens.
+def demonstration(tokens: int = 3, power: int = 2) -> dict[str, Fraction]:
+    """Compare the filters on a small world: exact mean errors, to a power, after some tokens.
 
     Three bins of four tokens, first bins with shares 1/2, 1/3, 1/6, and a classifier that
     sees the right bin with probability 1/2, either other with 1/4.
@@ -191,7 +191,7 @@ def demonstration(tokens: int = 3) -> dict[str, Fraction]:
         "posterior propagated": lambda p: bayes_filter(p, right),
         "posterior, likelihood": lambda p: bayes_filter(p, right, world.start),
     }
-    return {name: world.squared_error(tokens, rule) for name, rule in rules.items()}
+    return {name: world.mean_error(tokens, rule, power) for name, rule in rules.items()}
 
 
 def _entry(width: Fraction, *, stay: bool, move: bool) -> Fraction:

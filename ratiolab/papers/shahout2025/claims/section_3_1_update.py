@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 
-from ratiolab.papers.claim import FALSE, ClaimResult, decided
+from ratiolab.papers.claim import FALSE, NOT_IMPLIED, ClaimResult, decided
 from ratiolab.papers.shahout2025 import PAPER
 from ratiolab.theory.laws.bin_filter import (
     Vector,
@@ -33,7 +33,7 @@ ASSUMPTIONS = (
 )
 
 
-EVERYWHERE = "as a general statement: for every chain and ideal classifier, after every token"
+CHAIN_ALONE = "the chain and an ideal classifier alone; the paper measures errors on Alpaca"
 
 
 # Steps 1 to 3 to the letter; step 2 on the posterior; step 3 with the class frequencies too.
@@ -58,23 +58,33 @@ def check_posterior(rule: Filter, slow: bool) -> ClaimResult:
 
 
 def check_smoothing(rule: str, slow: bool) -> ClaimResult:
-    """Compare exact mean squared errors, token after token, with the classifier alone."""
-    tokens = range(1, 5 if slow else 4)
-    errors = {t: demonstration(t) for t in tokens}
-    worse = [t for t in tokens if errors[t][rule] >= errors[t]["classifier alone"]]
-    last = errors[tokens[-1]]
+    """Compare exact mean errors, token after token, with the classifier alone."""
+    tokens, alone = range(1, 5 if slow else 4), "classifier alone"
+    worse, found = [], []
+    for kind, power in (("squared", 2), ("absolute", 1)):
+        errors = {t: demonstration(t, power) for t in tokens}
+        here = [t for t in tokens if errors[t][rule] >= errors[t][alone]]
+        after = ", ".join(map(str, here)) or "none"
+        last = "; ".join(f"{name} {float(error):.3f}" for name, error in errors[tokens[-1]].items())
+        found.append(
+            f"{kind} error not better after {after} of {len(tokens)} tokens; after {tokens[-1]}: "
+            f"{last}"
+        )
+        worse += [
+            f"after token {t}: {kind} error {float(errors[t][rule]):.6f}, {alone} "
+            f"{float(errors[t][alone]):.6f}"
+            for t in here
+        ]
     return decided(
         not worse,
         f"{len(tokens)} tokens of one world, exact",
-        f"not better after {', '.join(map(str, worse)) or 'none'} of {len(tokens)} tokens; after "
-        f"{tokens[-1]}: " + "; ".join(f"{name} {float(error):.3f}" for name, error in last.items()),
-        evidence="exact mean squared error over all outputs and paths: three bins of four tokens, "
-        "a classifier that is right half of the time. The filter forgets what it saw between the "
-        "first output and the last; whether that still helps depends on the token and the matrix",
-        witness=f"after token {worse[-1]}: squared error {float(errors[worse[-1]][rule]):.6f}, "
-        f"classifier alone {float(errors[worse[-1]]['classifier alone']):.6f}"
-        if worse
-        else None,
+        ". ".join(found),
+        evidence="exact mean errors over all outputs and paths: three bins of four tokens, a "
+        "classifier that is right half of the time. The filter forgets what it saw between the "
+        "first output and the last; whether that still helps depends on the measure, the token and "
+        "the matrix. The paper's figure is of absolute errors, which this does not speak against",
+        witness=worse[0] if worse else None,
+        otherwise=NOT_IMPLIED,
     )
 
 
@@ -125,7 +135,7 @@ MORE_ACCURATE = (
 )
 smoothing = partial(
     PAPER.claim,
-    expected=FALSE,
+    expected=NOT_IMPLIED,
     control="posterior, likelihood",
     recheck=recheck_smoothing,
 )
@@ -158,13 +168,13 @@ CLAIMS = (
         name="section-3-1-smoothing",
         claimed="as printed, matrix turned",
         statement=MORE_ACCURATE.format("the running text"),
-        assumes=(*ASSUMPTIONS, EVERYWHERE),
+        assumes=(*ASSUMPTIONS, CHAIN_ALONE),
     )(check_smoothing),
     smoothing(
         "Section 3.1, smoothing and Appendix A",
         name="section-3-1-smoothing-printed",
         claimed="as printed",
         statement=MORE_ACCURATE.format("Appendix A"),
-        assumes=(*ASSUMPTIONS[:2], "the matrix of Appendix A", EVERYWHERE),
+        assumes=(*ASSUMPTIONS[:2], "the matrix of Appendix A", CHAIN_ALONE),
     )(check_smoothing),
 )
