@@ -78,12 +78,13 @@ def server_starts(outputs: tuple[int, ...], servers: int) -> tuple[int, ...]:
     return tuple(starts)
 
 
-def printed_starts(outputs: tuple[int, ...], upper: int, memory: int) -> tuple[int, ...]:
-    """Return the starts of A_max as printed, s = 0 and l = 1, when its random order is that of the
-    tuple.
-    """
+def printed_starts(
+    outputs: tuple[int, ...], interval: tuple[int, int], memory: int
+) -> tuple[int, ...]:
+    """Return the starts of A_max as printed, s = 0, when its random order is that of the tuple."""
     n = len(outputs)
-    instance = Instance("servers", memory, [0] * n, [0] * n, outputs, [1] * n, [upper] * n)
+    lower, upper = ([bound] * n for bound in interval)
+    instance = Instance("servers", memory, [0] * n, [0] * n, outputs, lower, upper)
     starts = simulate(instance, make("a-max", {"ties": "index"})).schedule.starts
     return tuple(starts.tolist())
 
@@ -92,44 +93,52 @@ def recheck_servers() -> str:
     """Run both systems on the witness, in the order of the file."""
     found = read_witness(NAME)
     instance, outputs = found.instance, tuple(found.instance.output.tolist())
+    assert instance.lower is not None
     assert instance.upper is not None
-    upper = int(instance.upper[0])
-    assert printed_starts(outputs, upper, instance.memory) == found.schedules["printed"]
-    assert server_starts(outputs, instance.memory // upper) == found.schedules["servers"]
+    lower, upper = int(instance.lower[0]), int(instance.upper[0])
+    assert instance.memory == lower * upper
+    assert not instance.prompt.any()
+    assert printed_starts(outputs, (lower, upper), instance.memory) == found.schedules["printed"]
+    assert server_starts(outputs, lower) == found.schedules["servers"]
     for name in ("printed", "servers"):
         assert found.schedule(name).total_latency == found.figures[name]
     assert found.figures["printed"] != found.figures["servers"]
-    return f"latency {found.figures['printed']} as printed, {found.figures['servers']} on servers"
+    return (
+        f"s = 0, [l, u] = [{lower}, {upper}], M = {lower * upper}, o = {outputs}: latency "
+        f"{found.figures['printed']} as printed, {found.figures['servers']} on servers"
+    )
 
 
 @PAPER.claim(
-    claimed=lambda upper: range(1, 4), control=lambda upper: range(1, 2), recheck=recheck_servers
+    claimed=lambda upper: range(1, upper + 1),
+    control=lambda upper: range(1, 2),
+    recheck=recheck_servers,
 )
 def theorem_2_servers(claimed: Callable[[int], range], slow: bool) -> ClaimResult:
-    """With s = 0, A_max is M/u parallel servers. Each server processes one request at a time and
-    takes the next when it ends.
+    """With s = 0 and M = l u, A_max is M/u = l parallel servers. Each server processes one request
+    at a time and takes the next when it ends.
 
     Source: proof of Theorem 2, p. 11
     Verdict: false
     Assumes: A_max as printed, Algorithm 1 with Eq. (3), in a given order
-    Assumes: the control has memory for one request only, M = u
+    Assumes: outputs in [l, u]; the control has l = 1, memory for one request only
     Evidence: Eq. (3) looks at what running requests will hold later: an older one frees memory
         before a newer one needs it, so more than M/u run at once
     """
     longest, most = (4, 6) if slow else (3, 5)
     tested, first, different = 0, "", 0
     for upper in range(1, longest + 1):
-        for servers in claimed(upper):
+        for lower in claimed(upper):
             for n in range(1, most + 1):
-                for outputs in product(range(1, upper + 1), repeat=n):
+                for outputs in product(range(lower, upper + 1), repeat=n):
                     tested += 1
-                    printed = printed_starts(outputs, upper, servers * upper)
-                    model = server_starts(outputs, servers)
+                    printed = printed_starts(outputs, (lower, upper), lower * upper)
+                    model = server_starts(outputs, lower)
                     if printed != model:
                         different += 1
                         first = first or (
-                            f"s = 0, [l, u] = [1, {upper}], M = {servers * upper}, o = {outputs}: "
-                            f"starts {printed}, servers {model}"
+                            f"s = 0, [l, u] = [{lower}, {upper}], M = {lower * upper}, "
+                            f"o = {outputs}: starts {printed}, servers {model}"
                         )
     return decided(
         not different,
@@ -205,7 +214,7 @@ def recheck() -> str:
     # M = u: one request runs at a time, every order costs (n + 1)/2 sum(o) on average
     a, b, u = 20, 40, 4
     n = u * a + b
-    assert set(printed_starts((1, 4, 1, 1, 4), u, u)) == {0, 1, 5, 6, 7}
+    assert set(printed_starts((1, 4, 1, 1, 4), (1, u), u)) == {0, 1, 5, 6, 7}
     outputs = [1] * (u * a) + [u] * b
     h_sf = simulate(Instance("proof", u, [0] * n, [0] * n, outputs), make("h-sf"))
     ratio = Fraction((n + 1) * sum(outputs), 2 * h_sf.schedule.total_latency)
