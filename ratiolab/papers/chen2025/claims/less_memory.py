@@ -32,6 +32,13 @@ class Case(NamedTuple):
     less: int
     outputs: tuple[int, ...]
 
+    def __str__(self) -> str:
+        """Return the case in the paper's letters."""
+        return (
+            f"s = {self.prompt}, [l, u] = {list(self.interval)}, M = {self.memory}, "
+            f"o = {self.outputs}"
+        )
+
     def means(self) -> tuple[Fraction, Fraction]:
         """Return the exact mean latency of A_max in memory M and of A_random in memory alpha M."""
         a_max = order_latencies("a-max", self.prompt, self.memory, self.outputs, self.interval)
@@ -45,9 +52,12 @@ def is_divisible(case: Case) -> bool:
 
 
 def small_cases(longest: int) -> Iterator[Case]:
-    """Yield two or three requests, s of 0 or 1, u up to `longest`, memory for at most three."""
+    """Yield two or three requests, s of 1 or 2, u up to `longest`, memory for at most three.
+
+    Section 2 of the paper assumes s > 0.
+    """
     for n in (2, 3):
-        for prompt in (0, 1):
+        for prompt in (1, 2):
             for upper in range(2, longest + 1):
                 for lower in range(1, upper + 1):
                     for memory in range(prompt + upper, 3 * (prompt + upper) + 1):
@@ -82,7 +92,7 @@ def recheck() -> str:
     reduced = require_feasible(Schedule.from_starts(smaller, found.schedules["a-random"]))
     assert a_random == reduced.total_latency == figures["a_random"]
     assert a_max > a_random
-    return f"A_max has {a_max} in memory {case.memory}, A_random {a_random} in {case.less}"
+    return f"{case}: A_max {a_max}, A_random in {case.less} {a_random}"
 
 
 @PAPER.claim(claimed=lambda case: True, control=is_divisible, recheck=recheck)
@@ -96,17 +106,14 @@ def lemma_ec1(claimed: Callable[[Case], bool], slow: bool) -> ClaimResult:
     Assumes: alpha M is an integer and holds every single request; the lemma has no O(1/M) term
     """
     tested, violated, rounding, worst, first = 0, 0, 0, Fraction(0), ""
-    for case in filter(claimed, small_cases(8 if slow else 5)):
+    for case in filter(claimed, small_cases(10 if slow else 8)):
         a_max, a_random = case.means()
         tested += 1
         worst = max(worst, a_max / a_random)
         if a_max > a_random:
             violated += 1
             rounding += not is_divisible(case)
-            first = first or (
-                f"s = {case.prompt}, [l, u] = {list(case.interval)}, M = {case.memory}, "
-                f"o = {case.outputs}: A_max {a_max}, A_random in {case.less} {a_random}"
-            )
+            first = first or f"{case}: A_max {a_max}, A_random in {case.less} {a_random}"
     return decided(
         not violated,
         WITNESSED if violated else f"{tested} cases",
