@@ -86,8 +86,7 @@ def lemma_2_printed(policies: tuple[str, ...], slow: bool) -> ClaimResult:
     Verdict: false
     Assumes: large n and M stand for the limit
     """
-    # by Theorem 6 the quotient is below 3/2 at every two lengths
-    return _printed.against(_printed.check_quotients(policies, slow), 3 / 2)
+    return _printed.against(_printed.check_quotients(policies, slow), _printed.LEMMA_2_LIMIT)
 
 
 Entry = Callable[[Any, Any], Any]
