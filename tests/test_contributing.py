@@ -187,7 +187,7 @@ def test_a_recheck_says_what_was_verified(capsys):
     assert verdict == "verdict: false"
     assert (
         verified
-        == "witness verified, without any solver: round 2 needs 8 tokens, but the memory holds 4"
+        == "witness verified, without any solver: round 2 needs 12 tokens, but the memory holds 8"
     )
 
 

@@ -120,15 +120,20 @@ PROPOSITION = {
 }
 
 
-def recheck(name: str, figure: str, cell: tuple[int, int], served: int) -> str:
+def recheck(name: str, figure: str, cell: tuple[int, int], served: int, share: Share) -> str:
     """Verify on two requests that Algorithm 2 completes otherwise, whatever the ties."""
-    figures = {key: Fraction(value) for key, value in read_witness(name).figures.items()}
+    found = read_witness(name)
+    figures = {key: Fraction(value) for key, value in found.figures.items()}
+    prompt = Fraction(int(found.instance.prompt[0]))
+    assert prompt > 0
     for runs, done in _printed.witness_tables(name):
         assert runs[1, 2] == 1 or not served, runs
         assert done[cell] == figures[figure], done
-    assert figures["claimed"] == Fraction(1, 2) != figures[figure], figures
+    claimed = share(prompt, *cell)
+    assert figures["claimed"] == claimed != figures[figure], figures
     return (
-        f"M = 2, outputs 1 and 2: c_{cell[0]}{cell[1]} = {figures[figure]} in every order, not 1/2"
+        f"s = {prompt}, M = {found.instance.memory}, outputs 1 and 2: c_{cell[0]}{cell[1]} = "
+        f"{figures[figure]} in every order, not {claimed}"
     )
 
 
@@ -149,25 +154,38 @@ declare = partial(
     expected=FALSE,
     claimed=_printed.PRINTED,
     control=_printed.FLUID,
-    assumes=(ALGORITHM_2, "the witness has two requests, the simulation large n and M"),
+    assumes=(
+        ALGORITHM_2,
+        "the witness has two requests and s = 1; the simulation has large n and M and s = 0, which "
+        "Section 2 excludes",
+    ),
 )
 
 
-@declare(recheck=partial(recheck, "chen2025-lemma-1-printed", "completed", (1, 2), 1))
+WITNESS = "s = 1, M = 4, outputs 1 and 2: in every order "
+
+
+@declare(
+    recheck=partial(recheck, "chen2025-lemma-1-printed", "completed", (1, 2), 1, lemma_1.claimed)
+)
 def lemma_1_printed(policies: tuple[str, ...]) -> ClaimResult:
     """Algorithm 2 completes (s+i)/(s+j) b_ij of b_ij requests, in expectation.
 
     Source: Lemma 1, p. 14, for Algorithm 2
     """
-    witness = "M = 2, outputs 1 and 2: in every order the run with bound 1 of length 2 completes"
+    witness = f"{WITNESS}the run with bound 1 of length 2 completes; claimed are 2/3"
     return judge("Lemma 1", LEMMA, policies, witness)
 
 
-@declare(recheck=partial(recheck, "chen2025-proposition-1-printed", "second_period", (2, 2), 0))
+@declare(
+    recheck=partial(
+        recheck, "chen2025-proposition-1-printed", "second_period", (2, 2), 0, proposition_1.claimed
+    )
+)
 def proposition_1_printed(policies: tuple[str, ...]) -> ClaimResult:
     """Algorithm 2 has the completions of Proposition 1 in every period, in expectation.
 
     Source: Proposition 1, p. 15, for Algorithm 2
     """
-    witness = "M = 2, outputs 1 and 2: in every order nothing completes in period 2"
+    witness = f"{WITNESS}nothing completes in period 2; claimed is 1/3"
     return judge("Prop. 1", PROPOSITION, policies, witness)

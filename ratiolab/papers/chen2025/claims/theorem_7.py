@@ -113,8 +113,8 @@ def theorem_7_any_prompt(claimed: str) -> ClaimResult:
 
 
 def literal_run(late: int) -> Schedule:
-    """Remove four long requests (l = 1, u = 2) in memory 4 at age 1 + late."""
-    return _run(Instance("A_ell", 4, [0] * 4, [0] * 4, [2] * 4, lower=[1] * 4, upper=[2] * 4), late)
+    """Remove four long requests (s = 1, l = 1, u = 2) in memory 8 at age 1 + late."""
+    return _run(Instance("A_ell", 8, [0] * 4, [1] * 4, [2] * 4, lower=[1] * 4, upper=[2] * 4), late)
 
 
 def _run(instance: Instance, late: int) -> Schedule:
@@ -126,7 +126,7 @@ def _run(instance: Instance, late: int) -> Schedule:
 
 
 def recheck_literal() -> str:
-    """Verify that all four, unfinished with exactly l = 1 token, stay and then hold two each."""
+    """Verify that all four, unfinished with exactly l = 1 token, stay and then hold s + 2 each."""
     found = read_witness(NAME)
     instance = found.instance
     lower = instance.lower
@@ -136,6 +136,7 @@ def recheck_literal() -> str:
     assert tokens == found.figures["tokens"], tokens
     assert tokens > instance.memory
     assert violations(_run(instance, 1))
+    assert instance.prompt.all()
     return f"round 2 needs {tokens} tokens, but the memory holds {instance.memory}"
 
 
@@ -161,5 +162,5 @@ def theorem_7_printed(claimed: int) -> ClaimResult:
         evidence="four requests that fill the memory with l tokens each. Evicting at exactly l, "
         f"as the text says, is feasible and simulated at large n and M: {large}, fluid "
         f"{float(fluid):.4f}",
-        witness=f"M = 4, s = 0, four long requests: {broken[0]}" if broken else None,
+        witness=f"M = 8, s = 1, four long requests: {broken[0]}" if broken else None,
     )

@@ -10,8 +10,8 @@ Part 2, the ratio of A_random, counts every batch of length k as k (s + k) of me
 accounting it holds, with equality at s = 0 and room to spare for s > 0. The algorithms themselves
 stagger their starts: A_random then costs less, and so may H-SF, which breaks the step that bounds
 it from below: a batch that mixes both lengths leaves the long requests staggered for ever. With
-s = 0, lengths 1 and 2, M = 6 c and N_l = 4 c, H-SF starts 2 c long requests every round, and not 3
-c every second one.
+s = 1, lengths 1 and 2, M = 10 c and N_l = 3 c, H-SF starts 2 c long requests every round, and not
+10 c / 3 every second one.
 """
 
 from collections.abc import Callable, Iterator
@@ -211,16 +211,21 @@ def theorem_ec1_part_2_printed(claimed: Callable[[int, int], Fraction], slow: bo
     )
 
 
-def h_sf_quotient(scale: int, long: int) -> Fraction:
-    """Return TEL(H-SF) over the paper's bound, for M = 6 c, N_l = 4 c, N_u = `long`, s = 0.
+def stated(short: int, long: int, memory: int) -> Fraction:
+    """Return the paper's bound for s = 1 and lengths 1 and 2."""
+    return Fraction(2 * short**2 + 4 * short * long + 6 * long**2, 2 * memory)
 
-    >>> h_sf_quotient(1, 14)
-    Fraction(37, 38)
+
+def h_sf_quotient(scale: int, long: int) -> Fraction:
+    """Return TEL(H-SF) over the paper's bound, for M = 10 c, N_l = 3 c, N_u = `long`, s = 1.
+
+    >>> h_sf_quotient(1, 24)
+    Fraction(610, 627)
     """
-    short, memory = 4 * scale, 6 * scale
+    short, memory = 3 * scale, 10 * scale
     n = short + long
-    instance = Instance("family", memory, [0] * n, [0] * n, [1] * short + [2] * long)
-    bound = Fraction(short**2 + 2 * short * long + 4 * long**2, 2 * memory)
+    instance = Instance("family", memory, [0] * n, [1] * n, [1] * short + [2] * long)
+    bound = stated(short, long, memory)
     return simulate(instance, make("h-sf")).schedule.total_latency / bound
 
 
@@ -233,12 +238,14 @@ def recheck_denominator() -> str:
     assert found.schedule("h-sf").total_latency == figures["h_sf"]
     counts = [(instance.output == k).sum().item() for k in (1, 2)]
     assert sum(counts) == len(instance)
-    assert not instance.prompt.any()
-    form = counts[0] ** 2 + 2 * counts[0] * counts[1] + 4 * counts[1] ** 2
-    assert Fraction(form, 2 * instance.memory) == Fraction(figures["bound"])
+    assert set(instance.prompt.tolist()) == {1}
+    assert stated(counts[0], counts[1], instance.memory) == Fraction(figures["bound"])
     assert Fraction(figures["bound"]) > Fraction(figures["h_sf"])
-    assert h_sf_quotient(1, 600) == h_sf_quotient(3, 1800) < Fraction(19, 25)
-    return f"H-SF has {figures['h_sf']} < {figures['bound']}; 600 c long ones: below 0.76 for any c"
+    assert h_sf_quotient(1, 600) == h_sf_quotient(3, 1800) < Fraction(21, 25)
+    return (
+        f"s = 1, lengths 1 and 2, M = 10, N_l = 3: H-SF has {figures['h_sf']} < "
+        f"{figures['bound']}; M = 10 c, N_l = 3 c and 600 c long ones: below 0.84 for c = 1 and 3"
+    )
 
 
 @PAPER.claim(claimed=Fraction(1), control=Fraction(1, 2), recheck=recheck_denominator)
@@ -260,7 +267,7 @@ def theorem_ec1_part_2_denominator(claimed: Fraction) -> ClaimResult:
     return decided(
         not fails,
         WITNESSED,
-        f"{float(quotients[0]):.4f} of it with lengths 1 and 2 for M = 6, 24 and 96, tending to "
-        "3/4 in n",
-        witness="s = 0, lengths 1 and 2, M = 6 c, N_l = 4 c",
+        f"{float(quotients[0]):.4f} of it with lengths 1 and 2 for M = 10, 40 and 160, tending "
+        "to 5/6 in n",
+        witness="s = 1, lengths 1 and 2, M = 10 c, N_l = 3 c",
     )
