@@ -158,11 +158,13 @@ def equation_ec7(claimed: Callable[[Case], Fraction], slow: bool) -> ClaimResult
     """The expected total latency of A_random in memory alpha M is at most 1/alpha times that in
     memory M.
 
-    Source: Eq. (EC.7) and (EC.10), p. 35 and 39
+    Source: Eq. (EC.7), p. 35
     Verdict: false
     Assumes: A_random is Algorithm 4
     Assumes: alpha M is an integer and holds every single request
-    Evidence: exact means over all orders of two or three requests
+    Evidence: exact means over all orders of two or three requests. Eq. (EC.10), p. 39, from which
+        the proof of Theorem 1 takes it, is printed with the memories exchanged; the witness says
+        nothing about (EC.10) as printed
     """
     tested, violated, worst, first = 0, 0, Fraction(0), ""
     for case in small_cases(7 if slow else 5):
