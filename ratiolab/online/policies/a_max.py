@@ -12,9 +12,11 @@ from ratiolab.online.view import Information
 class AMax(PrefixPolicy):
     """Every output is taken for its upper bound, so memory never overflows and nothing is evicted.
 
-    With one interval and one prompt length this is the printed algorithm: a random set of the
-    largest size that (3) allows. With several intervals the smallest upper bound goes first, with
-    several prompts the first misfit ends the batch.
+    With one interval, one prompt length and all requests there at round 0 this is the printed
+    algorithm: a random set of the largest size that (3) allows. With later arrivals it is not: a
+    waiting request keeps the key that it drew, and the printed algorithm draws anew every round.
+    With several intervals the smallest upper bound goes first, with several prompts the first
+    misfit ends the batch.
 
     Parameters
     ----------
