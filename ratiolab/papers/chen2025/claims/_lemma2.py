@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 ALGORITHM_2 = (
-    "Algorithm 2, random ties, with both bounds after an eviction at age a: a, as the pseudo-code "
-    "sets it, and a + 1, as the analysis needs"
+    "Algorithm 2 in two readings of the bound after an eviction at age a: a, as the pseudo-code "
+    "sets it, and a + 1, as the analysis needs; ties by random keys, drawn when a request enters "
+    "the queue and when it starts, and not anew in every round"
 )
-"""The readings of the printed algorithm, as an assumption of claims."""
+"""The two readings of the printed algorithm that are tried, as an assumption of claims."""
 
 
 def completions(

@@ -153,7 +153,7 @@ def compare(
             for policy, figures in found.items()
         ),
         evidence=f"simulated with {len(SEEDS)} seeds, 99% Student intervals, tolerance "
-        f"{TOLERANCE:.0%}; false if every reading of the algorithm is outside",
+        f"{TOLERANCE:.0%}; false if each reading that was tried is outside: {' and '.join(found)}",
         witness=witness
         or f"{last}: {worst} claimed {float(claimed[worst]):.4f}, found {found[last][worst]}"
         if refuted
