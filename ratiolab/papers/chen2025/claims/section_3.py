@@ -192,7 +192,7 @@ def recheck_rate() -> str:
 def a_max_growth_rate(power: Fraction) -> ClaimResult:
     """As alpha falls the ratio of A_max grows at a rate between alpha^-1.5 and alpha^-2.
 
-    Source: Section 4, p. 12
+    Source: Section 4, p. 11
     Verdict: false
     Assumes: fluid limit, s = 0; A_max as M/u parallel servers, as in the proof of Theorem 2
     Assumes: at least the stated rate, up to a constant; the control is the rate 1/alpha
