@@ -180,12 +180,16 @@ def a_max_unbounded_within_d2(needed: Callable[[int], Fraction]) -> ClaimResult:
 
 
 def recheck_rate() -> str:
-    """Bound the supremum at 1/alpha = 10^4 by x (1 + sqrt(1 + ln(x)/2))/2, in fractions."""
-    x = 10_000
-    # ln(10^4) < 9.22, so the root is below 2.37; x^1.5 is 10^6
+    """Bound the suprema at 1/alpha = 1024 and 10^4 by x (1 + sqrt(1 + ln(x)/2))/2, in fractions."""
+    # ln(1024) < 6.94 and ln(10^4) < 9.22; 1024^1.5 is 2^15 and 10^4 to the power 1.5 is 10^6
+    assert Fraction("2.12") ** 2 > 1 + Fraction("6.94") / 2
+    assert 1024 * (1 + Fraction("2.12")) / 2 < 1600 < 2**15 / 20
     assert Fraction("2.37") ** 2 > 1 + Fraction("9.22") / 2
-    assert x * (1 + Fraction("2.37")) / 2 < 17_000 < 10**6 / 50
-    return "1/alpha = 10^4: below 17 000, while alpha^-1.5 is 10^6"
+    assert 10_000 * (1 + Fraction("2.37")) / 2 < 17_000 < 10**6 / 50
+    return (
+        "1/alpha = 1024: below 1600, while alpha^-1.5 is 32768; 1/alpha = 10^4: below 17 000, "
+        "while alpha^-1.5 is 10^6"
+    )
 
 
 @PAPER.claim(claimed=Fraction(3, 2), control=Fraction(1), recheck=recheck_rate)
@@ -205,5 +209,5 @@ def a_max_growth_rate(power: Fraction) -> ClaimResult:
         not falls,
         PROVED,
         ", ".join(f"{v:.4f} at 1/alpha = {u}" for u, v in zip(uppers, scaled, strict=True)),
-        witness=f"1/alpha = {uppers[-1]}: {scaled[-1]:.4f}",
+        witness=f"1/alpha = {uppers[-1]}: {scaled[-1]:.4f} times alpha^-{float(power):g}",
     )

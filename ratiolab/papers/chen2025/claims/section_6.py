@@ -61,9 +61,9 @@ def figure_4(samples: tuple[Sample, Sample]) -> ClaimResult:
 
 def recheck_widths() -> str:
     """Compare the widths of two of the paper's intervals for an output of 100 tokens."""
-    widths = [2 * x * 100 for x in (Fraction(1, 10), Fraction(99, 100))]
-    assert widths == [20, 198]
-    return "around 100 tokens the interval is 20 wide for x = 0.1 and 198 for x = 0.99"
+    widths = [2 * x * 100 for x in (Fraction(1, 10), Fraction(95, 100))]
+    assert widths == [20, 190]
+    return "around 100 tokens the interval is 20 wide for x = 0.1 and 190 for x = 0.95"
 
 
 @PAPER.claim(claimed=1, control=-1, recheck=recheck_widths)
@@ -81,7 +81,7 @@ def larger_x_is_more_precise(sign: int) -> ClaimResult:
         narrower,
         WITNESSED,
         f"widths around 100 tokens: {', '.join(map(str, widths))} for x = 0.1, 0.95, 0.99",
-        witness="x = 0.1 against 0.95",
+        witness="around 100 tokens the interval is 20 wide for x = 0.1 and 190 for x = 0.95",
     )
 
 

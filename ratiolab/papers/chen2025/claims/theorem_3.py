@@ -93,10 +93,12 @@ def theorem_3(claimed: Callable[[int], float], slow: bool) -> ClaimResult:
 
 def recheck() -> str:
     """Verify that no constant up to 20 saves the bound at M = 16."""
-    items, _ = counts(2000)
-    assert items == 2000, items
+    items, _ = counts(2048)
+    assert items == 2048, items
     assert items - 1 > 20 * MEMORY * log2(MEMORY), items
-    return f"M = {MEMORY}: round 0 sorts {items} requests, above 20 M log2 M = {20 * 64}"
+    return (
+        f"M = {MEMORY}, s = {PROMPT}: round 0 sorts {items} requests, above 20 M log2 M = {20 * 64}"
+    )
 
 
 @PAPER.claim(

@@ -51,9 +51,9 @@ def theorem_6(claimed: Bound) -> ClaimResult:
 
 
 def recheck_prompt() -> str:
-    """Verify that shares 5 : 2 give more than 4/3 at l = 1, u = 3, s = 1."""
-    ratio = amin.quotient([5, 0, 2], 1, 1)
-    x, y = Fraction(5, 7), Fraction(2, 7)
+    """Verify that shares 3 : 1 give more than 4/3 at l = 1, u = 3, s = 1."""
+    ratio = amin.quotient([3, 0, 1], 1, 1)
+    x, y = Fraction(3, 4), Fraction(1, 4)
     # Lemma 2 written out for these two lengths, periods 1, 2, 3.
     work = [x + 3 * y, 3 * y, 3 * y]
     done = [2 * (x / 2 + y / 4), y / 4, y / 4]
@@ -63,7 +63,7 @@ def recheck_prompt() -> str:
     by_hand = numerator / (1 * 2 * x * (x + 2 * y) + 3 * 4 * y * y)
     assert ratio == by_hand, (ratio, by_hand)
     assert ratio > Fraction(4, 3), ratio
-    return f"l = 1, u = 3, s = 1, shares 5 : 2: {ratio} > 4/3"
+    return f"l = 1, u = 3, s = 1: {ratio} > 4/3, at shares 3 : 1"
 
 
 @PAPER.claim(claimed="printed", control="with prompt", recheck=recheck_prompt)

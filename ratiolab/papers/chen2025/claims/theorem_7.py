@@ -68,13 +68,13 @@ def theorem_7(claimed: tuple[Bound, Bound]) -> ClaimResult:
 
 
 def recheck_prompt() -> str:
-    """Verify at l = 1, u = 8, s = 10, every third request long."""
-    x, y = Fraction(2, 3), Fraction(1, 3)
-    short, long = 1 * (10 + 1), 8 * (10 + 8)
+    """Verify at l = 1, u = 3, s = 1, 17 requests of 24 long."""
+    x, y = Fraction(7, 24), Fraction(17, 24)
+    short, long = 1 * (1 + 1), 3 * (1 + 3)
     ratio = (short * (1 + y) + long * y * y) / (short * x * (x + 2 * y) + long * y * y)
-    assert ratio == promote_short_ratio(two_point(1, 8, y), 10), ratio
-    assert ratio > narrow(Fraction(1, 8)), ratio
-    return f"l = 1, u = 8, s = 10, share 1/3: {ratio} > {narrow(Fraction(1, 8))}"
+    assert ratio == promote_short_ratio(two_point(1, 3, y), 1), ratio
+    assert ratio > narrow(Fraction(1, 3)), ratio
+    return f"l = 1, u = 3, s = 1: {ratio} > {narrow(Fraction(1, 3))}, at a share {y} of long ones"
 
 
 @PAPER.claim(claimed="as printed", control="with prompt", recheck=recheck_prompt)
