@@ -1,10 +1,9 @@
 """Chen et al., Figures 5 to 7: what the experiments show depends on a memory that is not stated.
 
-The statements in seconds are judged by the experiment `chen2025`; here they are simulated in unit
-rounds, on lengths that stand in for the data, with the paper's largest number of requests, with the
-memory of Jaillet et al. for the same hardware and with a memory thirty times as large, which hardly
-binds. A statement holds or fails with a memory if the whole
-interval of ten draws says so.
+The statements in seconds are judged by the experiment `chen2025`. Here they are simulated in unit
+rounds, on lengths that stand in for the data, with the paper's largest number of requests. One
+memory is that of Jaillet et al. for the same hardware; the other is thirty times as large and
+hardly binds. A statement holds or fails with a memory if the whole interval of ten draws says so.
 """
 
 from functools import cache
