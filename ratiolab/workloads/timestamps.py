@@ -65,8 +65,6 @@ DAY = 86_400 * 10**9
 
 LEAP_YEAR = 366 * DAY
 
-HALF_A_YEAR = LEAP_YEAR // 2
-
 CLOCK = r"(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)"
 ZONE = r"(?:\s*(?P<offset>[+-]\d{2}(?::?\d{2})?))?(?:\s*\(?(?P<zone>[A-Za-z]{1,5})\)?)?"
 TAIL = r"(?:\s+m=[+-][\d.]+)?"  # Go's monotonic reading
@@ -232,30 +230,45 @@ def _completed(
     read: "pd.Series", plain: "pd.Series", there: NDArray[np.bool_], name: str
 ) -> tuple["pd.Series", str, int]:
     """Return times that have no date, or no year, in order, what that assumes, and their period."""
-    import pandas as pd
-
     first = str(plain[there].iloc[0])
     if re.fullmatch(CLOCK + ZONE, first):
-        nanoseconds = read.dt.as_unit("ns").astype("int64").to_numpy()
-        known = nanoseconds[there]
-        days = np.cumsum(np.diff(known, prepend=known[0]) < -DAY // 2)  # after midnight
-        nanoseconds = nanoseconds.copy()
-        nanoseconds[there] += days * DAY
-        again = pd.Series(pd.to_datetime(nanoseconds, utc=True), index=read.index)
-        note = f"{name} has no dates: a time half a day earlier than the one before is of the next"
-        return again.where(pd.Series(there, index=read.index)), note + " day", DAY
+        note = f"{name} has no dates: "
+        if (days := _periods(read[there], DAY)).any():
+            note += "a step of more than half a day passes midnight"
+        else:
+            note += "all times are taken to be of one day"
+        return _moved(read, there, days * DAY), note, DAY
     if "2000" in str(read[there].iloc[0].year) and "2000" not in first:
-        nanoseconds = read.dt.as_unit("ns").astype("int64").to_numpy().copy()
-        steps = np.diff(nanoseconds[there], prepend=nanoseconds[there][0])
-        years = np.cumsum((steps < -HALF_A_YEAR).astype(np.int64) - (steps > HALF_A_YEAR))
-        if not years.any():
-            note = f"{name} has no year: all times are taken to be of one year"
-            return read, note, LEAP_YEAR
-        nanoseconds[there] += years * LEAP_YEAR  # 2000, of which all times are so far
-        again = pd.Series(pd.to_datetime(nanoseconds, utc=True), index=read.index)
-        note = f"{name} has no year: a step of more than half a year passes the end of a year"
-        return again.where(pd.Series(there, index=read.index)), note, LEAP_YEAR
+        note = f"{name} has no year: "
+        if (years := _periods(read[there], LEAP_YEAR)).any():
+            note += "a step of more than half a year passes the end of a year"
+        else:
+            note += "all times are taken to be of one year"
+        return _moved(read, there, years * LEAP_YEAR), note, LEAP_YEAR  # of the year 2000
     return read, "", 0
+
+
+def _periods(known: "pd.Series", period: int) -> IntArray:
+    """Return the number of periods that each time is after the first one.
+
+    A step of more than half a period passes an end of a period, forwards or back. Times in order
+    are of one period.
+    """
+    steps = np.diff(known.dt.as_unit("ns").astype("int64").to_numpy(), prepend=known.iloc[0].value)
+    if not (steps < 0).any():
+        return np.zeros(len(steps), np.int64)
+    ahead, back = steps < -period // 2, steps > period // 2
+    return np.cumsum(ahead.astype(np.int64) - back)
+
+
+def _moved(read: "pd.Series", there: NDArray[np.bool_], moves: IntArray) -> "pd.Series":
+    """Return times, with the moves in nanoseconds added to the times that are there."""
+    import pandas as pd
+
+    nanoseconds = read.dt.as_unit("ns").astype("int64").to_numpy().copy()
+    nanoseconds[there] += moves
+    moved = pd.Series(pd.to_datetime(nanoseconds, utc=True), index=read.index)
+    return moved.where(pd.Series(there, index=read.index))
 
 
 def _local(values: "pd.Series", name: str, there: NDArray[np.bool_]) -> "pd.Series":

@@ -251,6 +251,16 @@ def test_times_without_a_year_go_past_new_year(form, order, tmp_path):
     assert "a step of more than half a year passes the end of a year" in trace.notes[0]
 
 
+@pytest.mark.parametrize("order", [(0, 1, 3, 2, 4, 5), (5, 4, 3, 2, 1, 0), (0, 3, 1, 2, 4, 5)])
+def test_times_without_dates_go_past_midnight_and_back(order, tmp_path):
+    times = ["23:59:50", "23:59:58", "23:59:59", "00:00:01", "00:00:02", "00:00:05"]
+    trace = read(tmp_path, log([times[k] for k in order]), columns=COLUMNS)
+    assert trace.seconds.tolist() == [0, 8, 9, 11, 12, 15]
+    assert "a step of more than half a day passes midnight" in trace.notes[0]
+    quiet = read(tmp_path, log(["01:00:00", "14:00:00"]), columns=COLUMNS)
+    assert quiet.seconds.tolist() == [0, 13 * 3600]  # in order: of one day
+
+
 @pytest.mark.parametrize("form", ["%b %d %H:%M:%S", "%H:%M:%S"])
 def test_the_end_of_a_request_passes_midnight_where_its_arrival_does_not(form, tmp_path):
     eve = datetime(2025, 12, 31, 23, 59, 58, tzinfo=UTC)
