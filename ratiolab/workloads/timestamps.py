@@ -177,17 +177,9 @@ def _iso(word: object) -> object:
     """
     if not isinstance(word, str):
         return word
-    if compact := COMPACT.fullmatch(word):
-        year, month, day, hour, minute, second, fraction = (
-            part or "0" for part in compact.groups()
-        )
-        word = f"{year}-{month}-{day} {hour}:{minute}:{second.zfill(2)}.{fraction}"
-    for pattern in (*PATTERNS, ASCTIME):
-        if match := pattern.fullmatch(word):
-            break
-    else:
+    parts = _parts(word)
+    if not parts:
         return word
-    parts = match.groupdict()
     month = parts.get("month") or "1"
     if not month.isdigit():
         if month[:3].lower() not in MONTHS:
@@ -201,6 +193,23 @@ def _iso(word: object) -> object:
     clock = clock if clock[2] == ":" else f"0{clock}"
     whole, dot, rest = clock.partition(".")
     return f"{date}T{whole}{dot}{rest[:9]}{zone}"
+
+
+def _parts(word: str) -> dict[str, str | None]:
+    """Return the parts of a time, as year, month and clock, or nothing when it has no known form.
+
+    >>> _parts("12-31 23:59:00.2000")["clock"]
+    '23:59:00.2000'
+    """
+    if compact := COMPACT.fullmatch(word):
+        year, month, day, hour, minute, second, fraction = (
+            part or "0" for part in compact.groups()
+        )
+        word = f"{year}-{month}-{day} {hour}:{minute}:{second.zfill(2)}.{fraction}"
+    for pattern in (*PATTERNS, ASCTIME):
+        if match := pattern.fullmatch(word):
+            return match.groupdict()
+    return {}
 
 
 def _one_zone(words: "pd.Series") -> str | None:
@@ -230,15 +239,15 @@ def _completed(
     read: "pd.Series", plain: "pd.Series", there: NDArray[np.bool_], name: str
 ) -> tuple["pd.Series", str, int]:
     """Return times that have no date, or no year, in order, what that assumes, and their period."""
-    first = str(plain[there].iloc[0])
-    if re.fullmatch(CLOCK + ZONE, first):
+    first = _parts(str(plain[there].iloc[0]))
+    if first and not first.get("day"):
         note = f"{name} has no dates: "
         if (days := _periods(read[there], DAY)).any():
             note += "a step of more than half a day passes midnight"
         else:
             note += "all times are taken to be of one day"
         return _moved(read, there, days * DAY), note, DAY
-    if "2000" in str(read[there].iloc[0].year) and "2000" not in first:
+    if first and not first.get("year"):
         note = f"{name} has no year: "
         if (years := _periods(read[there], LEAP_YEAR)).any():
             note += "a step of more than half a year passes the end of a year"

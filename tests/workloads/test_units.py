@@ -251,6 +251,12 @@ def test_times_without_a_year_go_past_new_year(form, order, tmp_path):
     assert "a step of more than half a year passes the end of a year" in trace.notes[0]
 
 
+def test_digits_of_a_fraction_are_no_year(tmp_path):
+    values = ["12-31 23:59:00.200013", "12-31 23:59:59", "01-01 00:00:01"]
+    trace = read(tmp_path, log(values), columns=COLUMNS)
+    assert trace.seconds.tolist() == pytest.approx([0, 58.799987, 60.799987])
+
+
 @pytest.mark.parametrize("order", [(0, 1, 3, 2, 4, 5), (5, 4, 3, 2, 1, 0), (0, 3, 1, 2, 4, 5)])
 def test_times_without_dates_go_past_midnight_and_back(order, tmp_path):
     times = ["23:59:50", "23:59:58", "23:59:59", "00:00:01", "00:00:02", "00:00:05"]
