@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from ratiolab.workloads.layout import DURATIONS, INSTANTS, PROMISED, TOKENS, UNI
 from ratiolab.workloads.prefixes import NOTE, Prefixes
 from ratiolab.workloads.status import served
 from ratiolab.workloads.tables import Table
-from ratiolab.workloads.timestamps import RULE, digits_of_dates, stamps
+from ratiolab.workloads.timestamps import RULE, digits_of_dates, has_leap_day, stamps
 from ratiolab.workloads.units import (
     LARGEST_TIME,
     LONG_WAIT,
@@ -361,7 +362,7 @@ class _Reading:
     def _dates(self, role: str, values: "pd.Series", lead: _Instants | None) -> _Instants:
         """Return dates; those without a day or a year are the nearest ones to the lead."""
         name = self.names[role]
-        found, broken = stamps(values, name)
+        found, broken = stamps(values, name, self._leap)
         self._refuse(broken, values, name, RULE)
         if found.note:
             self.notes.append(found.note)
@@ -371,6 +372,11 @@ class _Reading:
             away = np.rint((moments - lead.values) / period).astype(np.int64)
             moments = np.where(lead.there, moments - away * period, moments)
         return _Instants(moments, found.there, "date", True, period)
+
+    @cached_property
+    def _leap(self) -> bool:
+        """Whether times without a year are of a leap year: those of all columns, or of none."""
+        return any(has_leap_day(self.values[each]) for each in INSTANTS if each in self.values)
 
     def _instant_unit(
         self, role: str, values: Seconds, lead: _Instants | None, spans: Mapping[str, Seconds]

@@ -63,7 +63,11 @@ RULE = "must be a time of the years 1970 to 2099 like 2023-11-16 18:15:46.680590
 
 DAY = 86_400 * 10**9
 
-LEAP_YEAR = 366 * DAY
+LEAP_DAY = re.compile(r"\b0?2-29[T ]|\bfeb[a-z]*\s+29\b", re.IGNORECASE)
+"""The 29th of February of a time without a year, perhaps of one with a year."""
+
+CALENDARS = {False: ("2001", 365 * DAY), True: ("2000", 366 * DAY)}
+"""The year of times without one and its length: of 365 days, and with the 29th of February."""
 
 CLOCK = r"(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)"
 ZONE = r"(?:\s*(?P<offset>[+-]\d{2}(?::?\d{2})?))?(?:\s*\(?(?P<zone>[A-Za-z]{1,5})\)?)?"
@@ -113,15 +117,24 @@ class Stamps(NamedTuple):
     period: int = 0
 
 
-def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
+def has_leap_day(values: "pd.Series") -> bool:
+    """Return whether a time may be of the 29th of February of a year that is not written."""
+    return any(isinstance(value, str) and LEAP_DAY.search(value) for value in values)
+
+
+def stamps(
+    values: "pd.Series", name: str, leap: bool | None = None
+) -> tuple[Stamps, NDArray[np.bool_]]:
     """Return the times of a column of texts, and which values are none; no offset means UTC.
 
-    Where day and month could change places, that order is taken in which the log is sorted. Raise
-    ValueError when the order of day and month cannot be told.
+    Times without a year are of a leap year if `leap`, or where it is None if one of the column is
+    of the 29th of February. Where day and month could change places, that order is taken in which
+    the log is sorted. Raise ValueError when the order of day and month cannot be told.
     """
     import pandas as pd
 
     there = values.notna().to_numpy(bool)
+    leap = has_leap_day(values) if leap is None else leap
     read = pd.to_datetime(values, utc=True, format="ISO8601", errors="coerce")
     note, period = "", 0
     if there.any() and read[there].isna().any():
@@ -135,11 +148,16 @@ def stamps(values: "pd.Series", name: str) -> tuple[Stamps, NDArray[np.bool_]]:
         )
         if (zone := _one_zone(plain[there])) is not None:
             plain = plain.str.removesuffix(zone)
-        again = pd.to_datetime(plain.map(_iso), utc=True, format="ISO8601", errors="coerce")
+        again = pd.to_datetime(
+            plain.map(lambda word: _iso(word, CALENDARS[leap][0])),
+            utc=True,
+            format="ISO8601",
+            errors="coerce",
+        )
         if again[there].isna().all():
             again = _local(plain.str.replace(r"(\d{4}),\s+", r"\1 ", regex=True), name, there)
         elif again[there].notna().all():
-            again, note, period = _completed(again, plain, there, name)
+            again, note, period = _completed(again, plain, there, name, leap)
         read = again
     wrong = there & (read.isna() | (read.dt.year < 1970) | (read.dt.year >= 2100)).to_numpy()
     whole = read.mask(wrong).dt.as_unit("ns").fillna(pd.Timestamp(0, tz="UTC"))
@@ -163,7 +181,7 @@ def digits_of_dates(values: "pd.Series", numbers: NDArray[np.float64]) -> "pd.Se
     )
 
 
-def _iso(word: object) -> object:
+def _iso(word: object, assumed: str = "2001") -> object:
     """Return a time in ISO 8601, or the word as it is when it has no known form.
 
     >>> _iso("04/Mar/2026:09:00:00 +0000")
@@ -171,7 +189,7 @@ def _iso(word: object) -> object:
     >>> _iso("2026-03-04 09:00:00.195657 +0000 UTC")
     '2026-03-04T09:00:00.195657+00:00'
     >>> _iso("09:00:00,5")
-    '2000-01-01T09:00:00.5+00:00'
+    '2001-01-01T09:00:00.5+00:00'
     >>> _iso("20260304090000")
     '2026-03-04T09:00:00.0+00:00'
     """
@@ -188,7 +206,7 @@ def _iso(word: object) -> object:
     zone = _offset(parts.get("offset"), parts.get("zone"))
     if zone is None:
         return word
-    date = f"{parts.get('year') or '2000'}-{int(month):02}-{int(parts.get('day') or 1):02}"
+    date = f"{parts.get('year') or assumed}-{int(month):02}-{int(parts.get('day') or 1):02}"
     clock = parts["clock"].replace(",", ".").zfill(5)
     clock = clock if clock[2] == ":" else f"0{clock}"
     whole, dot, rest = clock.partition(".")
@@ -236,7 +254,7 @@ def _offset(offset: str | None, zone: str | None) -> str | None:
 
 
 def _completed(
-    read: "pd.Series", plain: "pd.Series", there: NDArray[np.bool_], name: str
+    read: "pd.Series", plain: "pd.Series", there: NDArray[np.bool_], name: str, leap: bool
 ) -> tuple["pd.Series", str, int]:
     """Return times that have no date, or no year, in order, what that assumes, and their period."""
     first = _parts(str(plain[there].iloc[0]))
@@ -248,12 +266,13 @@ def _completed(
             note += "all times are taken to be of one day"
         return _moved(read, there, days * DAY), note, DAY
     if first and not first.get("year"):
-        note = f"{name} has no year: "
-        if (years := _periods(read[there], LEAP_YEAR)).any():
-            note += "a step of more than half a year passes the end of a year"
+        _, year = CALENDARS[leap]
+        kind = "a leap year" if leap else "a year of 365 days (no time is of 29 February)"
+        if (years := _periods(read[there], year)).any():
+            note = f"a step of more than half a year passes the end of {kind}"
         else:
-            note += "all times are taken to be of one year"
-        return _moved(read, there, years * LEAP_YEAR), note, LEAP_YEAR  # of the year 2000
+            note = f"all times are taken to be of {kind}"
+        return _moved(read, there, years * year), f"{name} has no year: {note}", year
     return read, "", 0
 
 

@@ -248,13 +248,31 @@ def test_times_without_a_year_go_past_new_year(form, order, tmp_path):
     values = [(eve + timedelta(seconds=s)).strftime(form) for s in (0, 4, 10, 86_410)]
     trace = read(tmp_path, log([values[k] for k in order]), columns=COLUMNS)
     assert trace.seconds.tolist() == [0, 4, 10, 86_410]
-    assert "a step of more than half a year passes the end of a year" in trace.notes[0]
+    assert "a step of more than half a year passes the end of a year of 365 days" in trace.notes[0]
 
 
 def test_digits_of_a_fraction_are_no_year(tmp_path):
     values = ["12-31 23:59:00.200013", "12-31 23:59:59", "01-01 00:00:01"]
     trace = read(tmp_path, log(values), columns=COLUMNS)
     assert trace.seconds.tolist() == pytest.approx([0, 58.799987, 60.799987])
+
+
+@pytest.mark.parametrize("form", ["%b %d %H:%M:%S", "%m-%d %H:%M:%S"])
+@pytest.mark.parametrize(("year", "kind"), [(2023, "a year of 365 days"), (2024, "a leap year")])
+def test_february_has_29_days_where_a_time_without_a_year_is_of_the_29th(
+    form, year, kind, tmp_path
+):
+    eve = datetime(year, 2, 28, 23, 59, 58, tzinfo=UTC)
+    values = [(eve + timedelta(seconds=s)).strftime(form) for s in (0, 5, 86_410)]
+    trace = read(tmp_path, log(values), columns=COLUMNS)
+    assert trace.seconds.tolist() == [0, 5, 86_410]
+    assert kind in trace.notes[0]
+
+
+def test_a_leap_day_of_an_end_makes_a_leap_year_of_the_arrivals(tmp_path):
+    text = "ts,n_in,n_out,end\n02-28 23:59:50,7,3,02-28 23:59:53\n02-28 23:59:58,7,3,02-29 00:00:01"
+    trace = read(tmp_path, text, columns=f"{COLUMNS},finish=end")
+    assert trace.finish.tolist() == [3, 11]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 3, 2, 4, 5), (5, 4, 3, 2, 1, 0), (0, 3, 1, 2, 4, 5)])
