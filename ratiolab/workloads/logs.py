@@ -17,7 +17,13 @@ from ratiolab.workloads.layout import DURATIONS, INSTANTS, PROMISED, TOKENS, UNI
 from ratiolab.workloads.prefixes import NOTE, Prefixes
 from ratiolab.workloads.status import served
 from ratiolab.workloads.tables import Table
-from ratiolab.workloads.timestamps import RULE, digits_of_dates, has_leap_day, stamps
+from ratiolab.workloads.timestamps import (
+    RULE,
+    digits_of_dates,
+    has_leap_day,
+    stamps,
+    unclear_digits,
+)
 from ratiolab.workloads.units import (
     LARGEST_TIME,
     LONG_WAIT,
@@ -331,9 +337,11 @@ class _Reading:
         values, name = self.values[role], self.names[role]
         numbers, wrong = self._time_numbers(role)
         there = np.isfinite(numbers)
-        digits = digits_of_dates(values, numbers) if self._stated(role) is None else None
-        if digits is not None:
-            return self._dates(role, digits, lead)
+        if self._stated(role) is None:
+            if (digits := digits_of_dates(values, numbers)) is not None:
+                return self._dates(role, digits, lead)
+            if rule := unclear_digits(values):
+                self._refuse(values.notna().to_numpy(bool), values, name, rule)
         if wrong.any():
             if lead is not None and not lead.absolute:
                 self._refuse(wrong, values, name, "must be a number, as arrivals are")

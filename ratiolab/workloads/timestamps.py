@@ -96,8 +96,16 @@ COMPACT = re.compile(
 )
 """Digits of a date and a time in a row: ``20230116181546``."""
 
-COMPACT_SIZES = (12, 14, 17)
-"""Digits of such a number: to the minute, to the second, to the millisecond."""
+COMPACT_SIZES = (12, 14, 17, 20)
+"""Digits of such a number: to the minute, the second, the millisecond, the microsecond."""
+
+COMPACT_POWERED = re.compile(r"(1[.,]9|2[.,]0)\d*e\+?(11|13|16|19)", re.IGNORECASE)
+"""Such a number with an exponent, which often has lost digits: ``2.02301161815e+13``."""
+
+COMPACT_SHORT = re.compile(
+    r"(\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])([0-5]\d)([0-5]\d)(?:\.\d+)?"
+)
+"""Such a number with a year of two digits: ``230116181546``."""
 
 
 class Stamps(NamedTuple):
@@ -178,6 +186,23 @@ def digits_of_dates(values: "pd.Series", numbers: NDArray[np.float64]) -> "pd.Se
     found = sum(text is not None and bool(COMPACT.fullmatch(text)) for text in texts)
     return (
         pd.Series(texts, values.index, dtype=object) if found > values.notna().sum() / 2 else None
+    )
+
+
+def unclear_digits(values: "pd.Series") -> str:
+    """Return why numbers are refused that may all be dates and times in a row; "" for others."""
+    words = [str(value).strip() for value in values[values.notna()]]
+    if words and all(map(COMPACT_POWERED.fullmatch, words)):
+        form, better = "with an exponent", "all its digits"
+    elif words and all(short := list(map(COMPACT_SHORT.fullmatch, words))) and short[0]:
+        year, month, day, hour, minute, second = short[0].groups()
+        form = "with a year of two digits"
+        better = f"20{year}-{month}-{day} {hour}:{minute}:{second}"
+    else:
+        return ""
+    return (
+        f"may be a date and a time {form}: write {better}, or say --time-unit if it is a number "
+        "of a unit"
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -298,7 +299,7 @@ def test_the_end_of_a_request_passes_midnight_where_its_arrival_does_not(form, t
 def test_digits_of_dates_are_dates_unless_a_unit_is_stated(tmp_path):
     values = ["20250228235959", "20250301000001", "20250301000101"]
     assert read(tmp_path, log(values), columns=COLUMNS).seconds.tolist() == [0, 2, 62]
-    for form in ("{}000", "{}.0"):
+    for form in ("{}000", "{}000000", "{}.0"):
         written = log([form.format(value) for value in values])
         assert read(tmp_path, written, columns=COLUMNS).seconds.tolist() == [0, 2, 62]
     minutes = log([value[:12] for value in values])
@@ -311,6 +312,21 @@ def test_digits_of_dates_are_dates_unless_a_unit_is_stated(tmp_path):
     assert (some.seconds.tolist(), some.dropped) == ([0, 2, 62], {"without arrival": 1})
     with pytest.raises(FormatError, match="line 5: ts '20251301000000' must be a time"):
         read(tmp_path, log([*values, "20251301000000"]), columns=COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("250228235900", "250301000001", "a year of two digits: write 2025-02-28 23:59:00, or say"),
+        ("2.0250228235900e+13", "2.0250301e+13", "an exponent: write all its digits, or say"),
+        ("2,03E+13", "2,03E+13", "an exponent: write all its digits, or say"),
+    ],
+)
+def test_digits_that_may_be_dates_are_refused_with_their_form(first, second, told, tmp_path):
+    with pytest.raises(FormatError, match=f"line 2: ts '{re.escape(first)}' may be .* {told}"):
+        read(tmp_path, log([first, second]), columns=COLUMNS)
+    if "," not in first:
+        assert len(read(tmp_path, log([first, second]), columns=COLUMNS, time_unit="us")) == 2
 
 
 def test_offsets_may_differ_and_times_without_dates_go_past_midnight(tmp_path):
