@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,11 +65,18 @@ POINTED = re.compile(r"[1-9]\d{0,2}(\.\d{3})+")
 COMMAED = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 """Whole numbers with separators of thousands that may be decimal signs, too."""
 
-WITH_POINT = re.compile(rf"-?(\d+|[1-9]\d{{0,2}}([,{SPACES}]\d{{3}})+)(\.\d+)?")
+EXPONENT = r"([eE][+-]?\d+)?"
+
+WITH_POINT = re.compile(
+    rf"[+-]?(\d+(\.\d+)?{EXPONENT}|[1-9]\d{{0,2}}([,{SPACES}]\d{{3}})+(\.\d+)?)"
+)
 """A number with a decimal point: ``1,218.5``."""
 
-WITH_COMMA = re.compile(rf"-?(\d+|[1-9]\d{{0,2}}([.{SPACES}]\d{{3}})+)(,\d+)?")
+WITH_COMMA = re.compile(rf"[+-]?(\d+(,\d+)?{EXPONENT}|[1-9]\d{{0,2}}([.{SPACES}]\d{{3}})+(,\d+)?)")
 """A number with a decimal comma: ``1.218,5``."""
+
+WHOLE = (*TOKENS, "weight")
+"""Roles of whole numbers."""
 
 ROUNDING = 1e-3
 """Seconds by which an instant may be before an earlier one: clocks and logs round."""
@@ -215,24 +223,47 @@ class _Reading:
 
         name = self.names[role]
         self._settle_decimals(role, ".", POINTED)
-        if self.table.delimiter == ";":
-            self._settle_decimals(role, ",", COMMAED)
+        self._settle_decimals(role, ",", COMMAED)
         values = self.values[role]
         found, wrong = _numbers(values)
         if wrong.any():
-            plain = [_without_separators(value) for value in values]
-            values = pd.Series(plain, values.index, dtype=object)
-            found, wrong = _numbers(values)
+            plain = [_without_separators(value, self._decimal) for value in values]
+            found, wrong = _numbers(pd.Series(plain, values.index, dtype=object))
         most = f"must be between {least} and {LARGEST}"
         self._refuse((found < least) | (found > LARGEST), values, name, most)
         self._refuse(wrong | (found % 1 > 0), values, name, "must be an integer")
         return found
 
+    @cached_property
+    def _decimal(self) -> str:
+        """The decimal sign of the file: a point, a comma, or "" where nothing tells it.
+
+        Numbers tell it that can be read with one sign only. If there are none, tokens do that would
+        not be whole with the other sign, then commas between the values: decimals have points.
+        """
+        texts = {
+            role: [v.strip() for v in self.values[role] if isinstance(v, str) and {".", ","} & {*v}]
+            for role in (*INSTANTS, "sent", *DURATIONS, *WHOLE)
+            if role in self.values
+        }
+        read = [
+            (bool(WITH_POINT.fullmatch(text)), bool(WITH_COMMA.fullmatch(text)))
+            for text in chain(*texts.values())
+        ]
+        whole = [text for role in WHOLE for text in texts.get(role, ())]
+        for signs in (
+            {"." if point else "," for point, comma in read if point != comma},
+            {"," if "." in text else "." for text in whole if not text.endswith("000")},
+        ):
+            if signs:
+                return signs.pop() if len(signs) == 1 else ""
+        return "." if self.table.delimiter == "," else ""
+
     def _settle_decimals(self, role: str, sign: str, form: re.Pattern[str]) -> None:
         """Take a sign out of tokens where it separates thousands; refuse where it may be decimal.
 
-        A sign separates thousands where all values without it are below 1000, or a value has two.
-        A comma does so, too, where tokens would not be whole otherwise. A note tells of points.
+        The decimal sign of the file tells that, or else values below 1000 without the sign. Notes
+        tell how it was read.
         """
         import pandas as pd
 
@@ -241,12 +272,16 @@ class _Reading:
         texts = [text.strip() for text in values[marked]]
         if not texts or not all(form.fullmatch(text) for text in texts):
             return
+        whole, _, rest = texts[0].partition(sign)
+        word = "point" if sign == "." else "comma"
+        if self._decimal == sign:
+            told = f"{name} {shown(texts[0])} is read as {whole}.{rest}"
+            self.notes.append(f"{told}: the {word} is its decimal sign")
+            return
         others, strange = _numbers(values[~marked & values.notna()])
         below = len(others) > 0 and not strange.any() and bool((others < 1000).all())
-        broken = sign == "," and not all(text.endswith("000") for text in texts)
-        whole, _, rest = texts[0].partition(sign)
-        if not below and not broken and all(text.count(sign) == 1 for text in texts):
-            either = f"{whole} or {whole}{rest}" if rest == "000" else f"{whole}{rest}"
+        if not self._decimal and not below and (sign == "." or self.table.delimiter == ";"):
+            either = f"{whole} or {whole}{rest}"
             rule = f"may have decimals or a separator of thousands: write it as {either}"
             self._refuse(marked, values, name, rule)
         if sign == ".":
@@ -257,13 +292,38 @@ class _Reading:
 
     def _time_numbers(self, role: str) -> tuple[Seconds, NDArray[np.bool_]]:
         """Return numbers of time, NaN where there is none, and which values are something else."""
+        import pandas as pd
+
         values, name = self.values[role], self.names[role]
-        found, wrong, note = _time_numbers(values, self.table.delimiter)
-        if note:
-            self.notes.append(f"{name} {note}")
+        found, wrong = _numbers(values)
+        strange = [str(value).strip() for value in values[wrong]]
+        if sign := self._time_sign(values, strange):
+            plain = [_without_thousands(v, sign) if isinstance(v, str) else v for v in values]
+            again, still_wrong = _numbers(pd.Series(plain, values.index, dtype=object))
+            if not still_wrong.any():
+                found, wrong = again, still_wrong
+                if note := _told(values, strange, sign):
+                    self.notes.append(f"{name} {note}")
         rule = f"must be between {-LARGEST_TIME:g} and {LARGEST_TIME:g}"
         self._refuse(np.abs(found) > LARGEST_TIME, values, name, rule)
         return found, wrong
+
+    def _time_sign(self, values: "pd.Series", strange: Sequence[str]) -> str:
+        """Return the decimal sign of numbers of time that have separators or commas; "" for others.
+
+        A comma is the decimal sign where it cannot separate thousands, and where the file says so.
+        Spreadsheets that write semicolons between values write decimal commas.
+        """
+        texts = [value.strip() for value in values if isinstance(value, str)]
+        point = all(WITH_POINT.fullmatch(text) for text in strange)
+        if not strange:
+            separated = any("." in text for text in texts) and all(map(WITH_COMMA.fullmatch, texts))
+            return "," if separated and self._decimal == "," else ""
+        if not all(map(WITH_COMMA.fullmatch, texts)):
+            return "." if point else ""
+        if not point:
+            return ","
+        return self._decimal or ("," if self.table.delimiter == ";" else ".")
 
     def _times(self, output: Seconds) -> dict[str, Seconds]:
         """Return the instants that a table tells, in seconds from some moment on."""
@@ -598,36 +658,19 @@ def _within_floats(value: Any) -> Any:
     return value
 
 
-def _time_numbers(values: "pd.Series", delimiter: str) -> tuple[Seconds, NDArray[np.bool_], str]:
-    """Return numbers of time, which values are something else, and how a comma was read.
-
-    A comma is the decimal sign where it cannot separate thousands, and in files of spreadsheets
-    that have semicolons between values, because such spreadsheets write decimal commas.
-    """
-    import pandas as pd
-
-    found, wrong = _numbers(values)
-    strange = [str(value).strip() for value in values[wrong]]
-    texts = [value.strip() for value in values if isinstance(value, str)] if strange else []
-    point = all(WITH_POINT.fullmatch(text) for text in strange)
-    comma = all(WITH_COMMA.fullmatch(text) for text in texts)
-    if not strange or not (point or comma):
-        return found, wrong, ""
-    sign = "," if comma and (not point or delimiter == ";") else "."
-    plain = [_without_thousands(v, sign) if isinstance(v, str) else v for v in values]
-    again, still_wrong = _numbers(pd.Series(plain, values.index, dtype=object))
-    if still_wrong.any():
-        return found, wrong, ""
-    example = next((text for text in strange if "," in text or "." in text), "")
+def _told(values: "pd.Series", strange: Sequence[str], sign: str) -> str:
+    """Return how numbers of time with a comma or with separators were read; "" if that is clear."""
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    example = next((text for text in strange or texts if "," in text or "." in text), "")
+    if not example or not all(map(WITH_COMMA.fullmatch, texts)):
+        return ""
     note = f"{shown(example)} is read as {_without_thousands(example, sign)}: "
-    if not example or not comma:
-        note = ""
-    elif sign == ",":
-        note += "the comma is its decimal sign"
-    else:
+    if sign == ".":
         other = _without_thousands(example, ",")
-        note += f"the comma separates thousands; if it is the decimal sign, write {other}"
-    return again, still_wrong, note
+        return f"{note}the comma separates thousands; if it is the decimal sign, write {other}"
+    return note + (
+        "the comma is its decimal sign" if "," in example else "the point separates thousands"
+    )
 
 
 def _without_thousands(text: str, sign: str) -> str:
@@ -659,9 +702,14 @@ def _duration_text(value: Any) -> Any:
     return re.sub(r"(?i)\b(m|u|n)?secs?\b", r"\1s", value.strip().replace("µ", "u"))
 
 
-def _without_separators(value: Any) -> Any:
-    """Return a text without the separators of thousands that spreadsheets write: ``1,186``."""
+def _without_separators(value: Any, sign: str) -> Any:
+    """Return a text without the separators of thousands that spreadsheets write: ``1,186``.
+
+    `sign` is the decimal sign of the file, "" if that is not known.
+    """
     if isinstance(value, str):
+        if sign == "," and WITH_COMMA.fullmatch(value.strip()):
+            return _without_thousands(value, sign)
         whole, point, rest = value.strip().partition(".")
         if SEPARATED.fullmatch(whole) and (rest.isdigit() or not point):
             return re.sub(r"\D", "", whole) + point + rest

@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import shlex
 from datetime import datetime, timedelta
 
@@ -93,10 +92,14 @@ def test_the_refusal_of_an_unknown_log_names_options_that_read_it(tmp_path):
         (";", ("1,186", "2,000"), [1186, 2000]),
         (";", ("500", "2,000"), [500, 2000]),
         (",", ("500.0", "1.000"), [500, 1]),
-        (",", ("2.000", "12.000"), "'2.000' may have decimals .*: write it as 2 or 2000"),
-        (",", ("1500", "2.000"), "'2.000' may have decimals .*: write it as 2 or 2000"),
+        (",", ("2.000", "12.000"), [2, 12]),
+        (",", ("1500", "2.000"), [1500, 2]),
+        (",", ("512.000", "100"), [512, 100]),
+        ("\t", ("2.000", "12.000"), "'2.000' may have decimals .*: write it as 2 or 2000"),
+        (";", ("1500", "2.000"), "'2.000' may have decimals .*: write it as 2 or 2000"),
         (";", ("2,000", "12,000"), "'2,000' may have decimals .*: write it as 2 or 2000"),
-        (",", ("1.186",), "'1.186' may have decimals .*: write it as 1186"),
+        (",", ("1.186",), [1186]),
+        (";", ("100,0", "12"), [100, 12]),
         (",", ("0,186",), "must be an integer"),
     ],
 )
@@ -113,9 +116,36 @@ def test_a_point_in_tokens_separates_thousands_where_it_is_no_decimal_sign(
     log = read_trace(file, columns="arrival=t,prompt=p,output=o")
     assert log.prompt.tolist() == found
     separated = any("the point separates thousands" in note for note in log.notes)
-    assert separated == any(
-        re.search(r"\.\d{3}", value) for value in values if "500.0" not in values
-    )
+    assert separated == any("." in v and int(v.replace(".", "")) in found for v in values)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "prompt", "output"),
+    [
+        ("t;p;o\n0,5;1.621;150\n1,5;2.247;260\n", [0, 1], [1621, 2247], [150, 260]),
+        ("t;p;o\n0,5;1.000;150\n1,5;2.000;260\n", [0, 1], [1000, 2000], [150, 260]),
+        ("t;p;o\n5;1.621;9.000\n6;2.247;8.000\n", [0, 1], [1621, 2247], [9000, 8000]),
+        ("t\tp\to\n0.5\t100.000\t10.000\n1.5\t120.000\t9.000\n", [0, 1], [100, 120], [10, 9]),
+        ("t;p;o\n0.5;2,000;150\n1.5;3,000;260\n", [0, 1], [2000, 3000], [150, 260]),
+        ("t;p;o\n5.000;1,0;2,0\n6.000;1,0;2,0\n", [0, 1000], [1, 1], [2, 2]),
+        ("t;p;o\n5;1.100,0;9\n6;1.200;8\n", [0, 1], [1100, 1200], [9, 8]),
+        ("t;p;o\n+0,5;1,0;2,0\n1,50e+00;1,0;2,0\n", [0, 1], [1, 1], [2, 2]),
+    ],
+)
+def test_the_decimal_sign_is_that_of_the_whole_file(text, seconds, prompt, output, tmp_path):
+    file = tmp_path / "requests.csv"
+    file.write_text(text)
+    log = read_trace(file, columns="arrival=t,prompt=p,output=o")
+    assert log.seconds.tolist() == seconds
+    assert (log.prompt.tolist(), log.output.tolist()) == (prompt, output)
+
+
+@pytest.mark.parametrize("prompt", ["1.621", "12.5"])
+def test_tokens_with_decimals_beside_decimals_of_times_are_refused(prompt, tmp_path):
+    file = tmp_path / "requests.csv"
+    file.write_text(f"t,p,o\n0.5,{prompt},1\n1.5,{prompt},1\n")
+    with pytest.raises(FormatError, match=f"line 2: p '{prompt}' must be an integer"):
+        read_trace(file, columns="arrival=t,prompt=p,output=o")
 
 
 @pytest.mark.parametrize("wrong", ["1,18", "1,1865", "12.5", "1,186.5"])
