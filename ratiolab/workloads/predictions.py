@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ratiolab.model import Instance, stream
+from ratiolab.model.instance import LARGEST
 from ratiolab.theory.laws.confusion import bin_of, require_confusion, spreading
 from ratiolab.workloads.predicted_laws import SAMPLES, Family, distributional
 
@@ -224,12 +225,14 @@ def _add_one(instance: Instance, words: str, rng: np.random.Generator, truth: In
         "rough": lambda: rough(instance),
         "buckets": lambda: buckets(instance, _width(words, text or "100")),
         "overlap": lambda: overlapping(instance, _number(words, text)),
-        "noisy": lambda: noisy(instance, float(_number(words, text)), rng),
+        "noisy": lambda: noisy(instance, float(_number(words, text, 1)), rng),
         "gaussian": lambda: gaussian(instance, float(_number(words, text)), rng),
         "one-bit": lambda: one_bit(instance, _width(words, text)),
         "ranked": lambda: ranked(instance, float(_number(words, text)), rng),
         "misjudged": lambda: misjudged(instance, float(_number(words, text)), rng),
-        "classified": lambda: classified(instance, spreading(10, float(_number(words, text))), rng),
+        "classified": lambda: classified(
+            instance, spreading(10, float(_number(words, text, 1))), rng
+        ),
         **{
             family: lambda: distributional(
                 instance,
@@ -256,8 +259,10 @@ def _width(words: str, text: str) -> int:
     return number.numerator
 
 
-def _number(words: str, text: str) -> Fraction:
+def _number(words: str, text: str, most: int = LARGEST) -> Fraction:
     """Read the decimal number behind the colon."""
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text) is None:
+    if re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", text) is None:
         raise ValueError(f"predictions {words!r} needs a number behind a colon, as in overlap:0.5")
-    return Fraction(text)
+    if not 0 <= (number := Fraction(text)) <= most:
+        raise ValueError(f"predictions {words!r}: {text} must be between 0 and {most}")
+    return number

@@ -114,6 +114,9 @@ def test_predictions_by_name_are_those_of_the_functions():
     assert add_predictions(instance, "gaussian:25", 3).predicted.tolist() == (
         by_function.predicted.tolist()
     )
+    assert add_predictions(instance, "gaussian:2.5e1", 3).predicted.tolist() == (
+        by_function.predicted.tolist()
+    )
     assert add_predictions(instance, "one-bit:100", 3).upper.tolist() == [100, 100, 10**6]
 
 
@@ -137,7 +140,13 @@ def test_requests_stay_as_they_are(words):
     [
         ("overlap:1", "x 1 must be at least 0 and below 1"),
         ("buckets:0", "width 0 must be at least 1 token"),
-        ("noisy:1.5", "epsilon 1.5 must be between 0 and 1"),
+        ("noisy:1.5", "predictions 'noisy:1.5': 1.5 must be between 0 and 1"),
+        ("classified:5", "predictions 'classified:5': 5 must be between 0 and 1"),
+        ("noisy:-1", "predictions 'noisy:-1': -1 must be between 0 and 1"),
+        ("gaussian:1e10", "predictions 'gaussian:1e10': 1e10 must be between 0 and 1000000000"),
+        ("buckets:1e30", "predictions 'buckets:1e30': 1e30 must be between 0 and 1000000000"),
+        ("noisy:", "predictions 'noisy:' needs a number behind a colon"),
+        ("noisy:nan", "predictions 'noisy:nan' needs a number behind a colon"),
         ("one-bit:0", "threshold 0 must be at least 1 and below the memory"),
         ("log-t:1", "samples 1 must be at least 2"),
         ("exact:3", "predictions 'exact:3': exact takes no number"),
