@@ -92,9 +92,10 @@ def trace(
     Example: zcat log.csv.gz | ratiolab trace - --describe
     """
     from ratiolab.model.files import read_content
-    from ratiolab.workloads.traces import ROUNDS_PER_SECOND, select
+    from ratiolab.workloads.traces import ROUNDS_PER_SECOND, require_speed, select
 
     speed = ROUNDS_PER_SECOND if rounds_per_second is None else rounds_per_second
+    require_speed(speed)
     if plot is not None and not describe:
         raise ValueError("--plot needs --describe")
     pictures = picture_paths(plot, formats)

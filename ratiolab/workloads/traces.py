@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ratiolab.model import FormatError, Instance, IntArray, PathLike, stream
 from ratiolab.model.files import Content, read_content
-from ratiolab.model.instance import LARGEST, LATEST
+from ratiolab.model.instance import LARGEST, LATEST, LONGEST_TICK
 from ratiolab.workloads.arrivals import poisson_arrivals
 from ratiolab.workloads.blocks import NOTE, blocks_of
 from ratiolab.workloads.prefixes import Prefixes
@@ -322,5 +322,11 @@ def _check_options(
         )
     if rate is not None and not 0 < rate <= 10**6:
         raise ValueError(f"rate {rate:g} must be positive, at most 1000000")
-    if not 0 < rounds_per_second <= 10**6:
-        raise ValueError(f"rounds_per_second {rounds_per_second} must be positive, at most 1000000")
+    require_speed(rounds_per_second)
+
+
+def require_speed(rounds_per_second: float) -> None:
+    """Raise ValueError unless rounds of this number in a second are a tick of an instance."""
+    if not 1 / LONGEST_TICK <= rounds_per_second <= 10**6:
+        limits = f"between {1 / LONGEST_TICK:f} and 1000000"
+        raise ValueError(f"rounds_per_second {rounds_per_second} must be {limits}")

@@ -211,3 +211,12 @@ def test_a_log_is_described_in_words_numbers_and_a_picture(tmp_path, capsys):
     assert found["load"] == pytest.approx((130 + 215) / (100 * 2 * 20))
     assert ended_with("trace", tmp_path / "log.csv") == 2
     assert "--memory is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("speed", ["0", "1e-300", "1e7"])
+def test_a_log_is_neither_cut_nor_described_at_a_speed_that_is_none(speed, tmp_path, capsys):
+    (tmp_path / "log.csv").write_text(VIDUR)
+    for more in ((), ("--describe",)):
+        asked = ["trace", tmp_path / "log.csv", "--memory", "99", "--rounds-per-second", speed]
+        assert ended_with(*asked, *more) == 2
+        assert "must be between 0.000001 and 1000000" in capsys.readouterr().err
