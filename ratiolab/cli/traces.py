@@ -92,6 +92,7 @@ def trace(
     Example: zcat log.csv.gz | ratiolab trace - --describe
     """
     from ratiolab.model.files import read_content
+    from ratiolab.workloads.layout import PROMISED
     from ratiolab.workloads.traces import ROUNDS_PER_SECOND, require_speed, select
 
     speed = ROUNDS_PER_SECOND if rounds_per_second is None else rounds_per_second
@@ -107,6 +108,15 @@ def trace(
         return
     if memory is None:
         raise ValueError("--memory is missing: an instance needs the KV cache size in tokens")
+    if (
+        rounds_per_second is not None
+        and arrivals != Arrivals.trace
+        and not {*log.promises} & {*PROMISED}
+    ):
+        raise ValueError(
+            f"rounds_per_second {rounds_per_second:g} is for arrivals 'trace' and promised times "
+            f"only, not for {arrivals.value!r}"
+        )
     instance = logged.cut(
         log,
         memory,

@@ -220,3 +220,15 @@ def test_a_log_is_neither_cut_nor_described_at_a_speed_that_is_none(speed, tmp_p
         asked = ["trace", tmp_path / "log.csv", "--memory", "99", "--rounds-per-second", speed]
         assert ended_with(*asked, *more) == 2
         assert "must be between 0.000001 and 1000000" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arrivals", [("zero",), ("poisson", "--rate", "1")])
+def test_a_speed_without_times_is_refused(arrivals, tmp_path, capsys):
+    (tmp_path / "log.csv").write_text(VIDUR)
+    asked = ["trace", "--memory", "99", "--arrivals", *arrivals, "--rounds-per-second", "4"]
+    assert ended_with(*asked, tmp_path / "log.csv") == 2
+    assert "rounds_per_second 4 is for arrivals 'trace' and promised" in capsys.readouterr().err
+    (tmp_path / "log.csv").write_text(PROMISES)
+    columns = "arrival=ts,prompt=n_in,output=n_out,deadline=due"
+    made = tmp_path / "i.json"
+    assert ended_with(*asked, tmp_path / "log.csv", "--columns", columns, "-o", made) == 0
