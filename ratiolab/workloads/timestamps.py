@@ -201,8 +201,8 @@ def unclear_digits(values: "pd.Series") -> str:
     else:
         return ""
     return (
-        f"may be a date and a time {form}: write {better}, or say --time-unit if it is a number "
-        "of a unit"
+        f"may be a date and a time in digits {form}: write {better}, or say --time-unit if it "
+        "counts a unit"
     )
 
 
@@ -232,7 +232,7 @@ def _iso(word: object, assumed: str = "2001") -> object:
     if zone is None:
         return word
     date = f"{parts.get('year') or assumed}-{int(month):02}-{int(parts.get('day') or 1):02}"
-    clock = parts["clock"].replace(",", ".").zfill(5)
+    clock = str(parts["clock"]).replace(",", ".").zfill(5)
     clock = clock if clock[2] == ":" else f"0{clock}"
     whole, dot, rest = clock.partition(".")
     return f"{date}T{whole}{dot}{rest[:9]}{zone}"
