@@ -196,8 +196,7 @@ def solve(
     if proven is not None:
         _begin(state, proven)
     if known is not None:
-        if known.instance.digest != instance.digest:
-            raise ValueError(f"known schedule is of {known.instance.name}, not of this instance")
+        instance.require_own(known.instance, "known schedule")
         state.keep(Found(known))
     return _run(state, plan)
 

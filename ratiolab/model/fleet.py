@@ -213,8 +213,7 @@ class FleetSchedule(Result):
                 f"request {i}: prompt+output {own.prompt[i] + own.output[i]} exceeds memory "
                 f"{fleet.memories[column[i]]} of replica {column[i]}"
             )
-        if runs.instance.digest != fleet.instance.digest:
-            raise ValueError(f"the runs are of {runs.instance.name}, not of this fleet")
+        fleet.instance.require_own(runs.instance, "the schedule of the runs")
         unknown = (runs.request < 0) | (runs.request >= len(fleet))
         if unknown.any():
             raise ValueError(f"a run names request {runs.request[unknown][0]}, which is unknown")

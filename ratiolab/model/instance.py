@@ -224,6 +224,20 @@ class Instance(Tabular):
                 sha.update(b"-")
         return sha.hexdigest()[:12]
 
+    def require_own(self, other: "Instance", what: str) -> None:
+        """Raise ValueError unless what is given with this instance is about these requests.
+
+        Parameters
+        ----------
+        other : the instance of what is given, such as of a schedule or an optimum.
+        what : what messages call it.
+        """
+        if other.digest != self.digest:
+            raise ValueError(
+                f"{what} is of {other.name} (digest {other.digest}), but must be of {self.name} "
+                f"(digest {self.digest})"
+            )
+
     @property
     def headline(self) -> str:
         """Name, number of requests and memory."""

@@ -194,7 +194,7 @@ def compare(
     policies : or their keys; default: all of `default_policies`. Others may be asked for; the
         ratio of a policy that keeps the tokens of evicted requests can be below 1.
     runs : seeds ``seed, seed + 1, ...`` for each policy that uses randomness; others run once.
-    optimum : bounds on the optimum when they are known already.
+    optimum : bounds on the optimum of this instance when they are known already.
     time_limit, node_limit : for `ratiolab.hindsight.solver`, seconds and nodes.
     workers : processes that simulate; or else
     executor : where the simulations run. The result does not depend on it.
@@ -204,6 +204,11 @@ def compare(
     -------
     The optimum interval and one row a policy, in the order of their mean total latency; a policy
     that does not end comes last. After Ctrl-C, rows of the policies that had run.
+
+    Raises
+    ------
+    ValueError
+        for fewer than one run, and for an optimum of another instance.
     """
     skipped: Skipped = []
     instance = as_instance(instance)
@@ -215,6 +220,7 @@ def compare(
         raise ValueError(f"runs {runs} must be at least 1")
     if optimum is None:
         optimum = enclosed(instance, time_limit=time_limit, node_limit=node_limit)
+    instance.require_own(optimum.instance, "optimum")
     report = advance or (lambda _: None)
     report("optimum")
     place = executor_or_local(executor, workers)

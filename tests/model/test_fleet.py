@@ -61,7 +61,7 @@ def test_a_replica_out_of_range_and_runs_of_others_are_refused():
     fleet = Fleet(PAIR, 2)
     with pytest.raises(ValueError, match="request 1: replica 2"):
         FleetSchedule.from_starts(fleet, [0, 2], [0, 0])
-    with pytest.raises(ValueError, match="not of this fleet"):
+    with pytest.raises(ValueError, match="must be of"):
         FleetSchedule(fleet, [0, 0], Schedule.from_starts(PAIR.replace(memory=9), [0, 0]))
     with pytest.raises(ValueError, match="request 5, which is unknown"):
         FleetSchedule(fleet, [0, 1], Schedule.from_runs(PAIR, [(0, 0, 2), (1, 0, 2), (5, 0, 1)]))
