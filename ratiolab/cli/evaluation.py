@@ -25,6 +25,7 @@ from ratiolab.cli.traces import dropped_line
 if TYPE_CHECKING:
     from ratiolab.evaluation.result import Evaluation
     from ratiolab.evaluation.service import Service
+    from ratiolab.hindsight import OptResult
     from ratiolab.hindsight.certificates.certificate import InTimeCertificate, SecondsCertificate
     from ratiolab.model import Instance
     from ratiolab.model.files import Content
@@ -270,7 +271,7 @@ def evaluated(
     observed: "Service | None" = None,
     search: float = 0,
     comparable: bool = True,
-    optimum: tuple[float, float] | None = None,
+    optimum: "OptResult | None" = None,
     effort: float = 0,
 ) -> "Evaluation":
     """Evaluate policies, with progress on standard error."""

@@ -342,7 +342,7 @@ def compare(
                 solved = enclosed(instance, progress=showing(display, instance), **limits)
             if solved.interrupted or solved.certified < solved.lower:
                 typer.echo(solved.headline, err=True)
-            optimum, unfinished = (float(solved.lower), float(solved.upper)), solved.interrupted
+            optimum, unfinished = solved, solved.interrupted
         made = evaluated(instance, clock, preemption or "restart", runs, judged, optimum=optimum)
         for path in pictures:
             save(plot_result(made), path)

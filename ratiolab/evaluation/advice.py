@@ -252,8 +252,18 @@ class Advice:
         return words
 
     @property
+    @abstractmethod
+    def taken_on_trust(self) -> bool: ...
+
+    @property
     def enclosed(self) -> str:
-        """A sentence on the proven interval of the best schedule."""
+        """A sentence on the proven interval of the best schedule, or on that of the caller."""
+        if self.taken_on_trust and self.optimum is not None:
+            first, last = (f"{end:,.0f}" for end in self.optimum)
+            return (
+                f"The caller states that the hindsight optimum is between {first} and {last} "
+                "rounds of total latency. This evaluation does not prove it."
+            )
         low, high = self.enclosure
         title = self.metric.title
         if self.optimum is not None and self.metric.key == "mean" and low == high:

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import isnan, nan
+from math import inf, isnan, nan
 
 import numpy as np
 
 from ratiolab.evaluation.advice import NOTICED
 from ratiolab.evaluation.load import sustained_load
 from ratiolab.evaluation.promise import Promise
-from ratiolab.evaluation.result import Evaluation
+from ratiolab.evaluation.result import GIVEN, Evaluation, is_schedule
 from ratiolab.evaluation.row import Row
 from ratiolab.evaluation.saving import saved
 from ratiolab.evaluation.service import (
@@ -22,6 +22,7 @@ from ratiolab.evaluation.service import (
     observed_bound,
 )
 from ratiolab.executors import Executor, executor_or_local
+from ratiolab.hindsight import OptResult
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.files import PathLike
@@ -54,7 +55,7 @@ def evaluate(
     current: str = "fcfs",
     observed: Service | None = None,
     comparable: bool = True,
-    optimum: tuple[float, float] | None = None,
+    optimum: OptResult | tuple[float, float] | None = None,
     runs: int = 5,
     seed: int = 0,
     load: bool = True,
@@ -81,8 +82,9 @@ def evaluate(
         those requests whose times it knows.
     comparable : whether the clock describes the engine of the log, and its arrivals are known; else
         the log has no ratios.
-    optimum : proven lower bound on the total latency of the hindsight optimum, and that of a
-        schedule, in rounds; without a clock and under ``restart`` only.
+    optimum : `ratiolab.solve` of this instance; without a clock and under ``restart`` only. Or
+        two numbers, a lower bound on the total latency of the hindsight optimum and that of a
+        schedule, rounds. Whether these two are proven is the caller's word, and the result says so.
     runs : seeds ``seed, seed + 1, ...`` of each policy that uses randomness.
     load : whether to look for the load that the best policy takes at the current value.
     search : seconds of a search for the order of the least mean latency, which becomes a row of
@@ -103,8 +105,9 @@ def evaluate(
     Raises
     ------
     ValueError
-        for an unknown metric, no policy, a policy that makes no sense under these semantics, or a
-        search without a clock.
+        for an unknown metric, no policy, a policy that makes no sense under these semantics, a
+        search without a clock, or an optimum that is not of this instance, is impossible or
+        contradicts what is found here.
     """
     clock = clock_of(clock) if isinstance(clock, str) else clock
     slo = Slo.parse(slo) if isinstance(slo, str) else slo
@@ -114,6 +117,7 @@ def evaluate(
     metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))
     skipped: Skipped = []
     instance = as_instance(instance)
+    ends = None if optimum is None else _ends_of(optimum, instance, clock, preemption)
     if policies is None:
         allowed, skipped = usable_policies(instance, preemption)
     else:
@@ -136,15 +140,15 @@ def evaluate(
         seconds = min(effort, EACH * len(instance)) if worth else 0.0
         if clock is not None and (search or seconds):
             bound = max(0.0, seconds - CHECKED * len(instance))
-            ends = both_ends(
+            found = both_ends(
                 *(instance, clock, preemption),
                 search=search or seconds,
                 bound=bound,
                 seed=seed,
                 tell=tell,
             )
-            rows[len(ordered)] = replace(row_of([ends.run]), name=Planned.name)
-            certificate, interrupted = ends.certificate, ends.interrupted
+            rows[len(ordered)] = replace(row_of([found.run]), name=Planned.name)
+            certificate, interrupted = found.certificate, found.interrupted
             report("both ends")
     except KeyboardInterrupt:
         if 0 not in rows:  # nothing to compare with
@@ -161,8 +165,10 @@ def evaluate(
     if certificate is not None:
         proven = certificate.bound / PICOSECONDS / len(instance)
         bounds["mean"] = max(bounds["mean"], proven)
-    if optimum is not None:
-        bounds["mean"] = max(bounds["mean"], optimum[0] / len(instance))
+    source = optimum.proof if isinstance(optimum, OptResult) else GIVEN
+    if ends is not None:
+        _require_possible(ends, bounds["mean"] * len(instance), found_rows)
+        bounds["mean"] = max(bounds["mean"], ends[0] / len(instance))
     if observed is not None:
         known = dict.fromkeys(bounds, nan)
         if comparable:
@@ -180,9 +186,10 @@ def evaluate(
         None,
         tuple(skipped),
         interrupted,
-        optimum,
+        ends,
         promise,
         certificate,
+        None if ends is None else source,
     )
     best, now = made.deployable[0], made.row(current)
     if best.name == current or isnan(now.value(chosen)) or not best.services:
@@ -202,6 +209,50 @@ def evaluate(
     order = np.argsort(instance.arrival, kind="stable")
     candidates = {row.name: row.services for row in (*made.deployable, now) if row.services}
     return replace(made, saving=saved(chosen, current, best.name, candidates, order, sustained))
+
+
+def _ends_of(
+    optimum: OptResult | tuple[float, float],
+    instance: Instance,
+    clock: BatchTime | None,
+    preemption: Preemption,
+) -> tuple[float, float]:
+    """Return both ends of a given optimum, or raise ValueError where it cannot be one."""
+    if clock is not None or preemption != "restart":
+        raise ValueError(
+            "optimum is in rounds and under restart: leave it out, or take clock=None and "
+            "preemption='restart'"
+        )
+    if isinstance(optimum, OptResult):
+        instance.require_own(optimum.instance, "optimum")
+        return float(optimum.lower), float(optimum.upper)
+    try:
+        lower, upper = map(float, optimum)
+    except (TypeError, ValueError):
+        lower, upper = nan, nan
+    if not 0 < lower <= upper < inf:
+        raise ValueError(
+            f"optimum {optimum!r} must be the result of solve, or two numbers of rounds: a lower "
+            "bound above 0 and the total latency of a schedule, which is not below it"
+        )
+    return lower, upper
+
+
+def _require_possible(ends: tuple[float, float], proven: float, rows: Sequence[Row]) -> None:
+    """Raise ValueError if both ends of an optimum contradict a bound or a schedule found here."""
+    lower, upper = ends
+    if upper < proven * (1 - 1e-9):
+        raise ValueError(
+            f"optimum {ends}: no schedule has a total latency of {upper:,.0f} rounds, as a bound "
+            f"proves {proven:,.0f}"
+        )
+    for row in rows:
+        best = min((s.latency.sum() for s in row.services if is_schedule(row)), default=inf)
+        if best < lower * (1 - 1e-9):
+            raise ValueError(
+                f"optimum {ends}: {row.name} has a total latency of {best:,.0f} rounds, which is "
+                "below this lower bound"
+            )
 
 
 def row_of(runs: Sequence[Simulation]) -> Row:

@@ -24,6 +24,9 @@ from ratiolab.ratio.ranking import Ranking
 if TYPE_CHECKING:
     import pandas as pd
 
+GIVEN = "the caller"
+"""Source of an optimum that was given as two numbers: nothing here proves it."""
+
 HOPELESS = 3.0
 """Factor on the metric of the policy in use beyond which a policy is only named."""
 
@@ -45,6 +48,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     certificate : certificate of the bound on the mean latency, if there was time for one.
     promise : which requests are in time under the objective, and what bounds them; None without.
     optimum : two ends around the total latency of the hindsight optimum, rounds; None without it.
+    optimum_source : what proves the lower end, or `GIVEN`; None without it.
     """
 
     instance: Instance
@@ -61,6 +65,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     optimum: tuple[float, float] | None = None
     promise: Promise | None = None
     certificate: SecondsCertificate | None = None
+    optimum_source: str | None = None
 
     @property
     def observed(self) -> Row | None:
@@ -93,6 +98,11 @@ class Evaluation(Advice, Ranking[Row], Result):
         none = dict.fromkeys(self.bounds, float("nan"))
         rows = tuple(row if row.policy else replace(row, bounds=none) for row in self.rows)
         return replace(self, rows=rows)
+
+    @property
+    def taken_on_trust(self) -> bool:
+        """Whether the bound in use is an optimum that the caller gave as a number."""
+        return self.optimum_source == GIVEN and self.metric.key == "mean"
 
     @cached_property
     def demand(self) -> Demand:
@@ -164,7 +174,7 @@ class Evaluation(Advice, Ranking[Row], Result):
     @property
     def enclosure(self) -> tuple[float, float]:
         """Two ends around the metric of the best schedule: the bound, and the best row known."""
-        known = [row.value(self.metric) for row in self.rows if _is_schedule(row)]
+        known = [row.value(self.metric) for row in self.rows if is_schedule(row)]
         if self.optimum is not None and self.metric.key == "mean":
             known.append(self.optimum[1] / len(self.instance))
         pick = max if self.metric.larger_is_better else min
@@ -186,6 +196,7 @@ class Evaluation(Advice, Ranking[Row], Result):
             "bounds": self.bounds,
             "best_schedule": list(self.enclosure),
             "optimum": None if self.optimum is None else list(self.optimum),
+            "optimum_source": self.optimum_source,
             "current": self.current,
             "rows": [self._row(row) for row in self.rows],
             "saving": None
@@ -242,6 +253,6 @@ class Evaluation(Advice, Ranking[Row], Result):
         return pd.concat([frame[["policy", "can_be_deployed", "evictions"]], values], axis=1)
 
 
-def _is_schedule(row: Row) -> bool:
+def is_schedule(row: Row) -> bool:
     """Return whether what a row did is a schedule under the evaluation's rules: not the log."""
     return bool(row.services) and row.policy is not None and not row.policy.may_overflow

@@ -11,14 +11,17 @@ from drawn_logs import drawn
 
 from ratiolab.evaluation.evaluate import evaluate
 from ratiolab.evaluation.observed import fitted_clock, judged, observed_service
+from ratiolab.evaluation.result import GIVEN
 from ratiolab.evaluation.saving import bootstrap
 from ratiolab.evaluation.service import METRICS, Slo
+from ratiolab.hindsight import bracket
 from ratiolab.model import Instance, write_instance
 from ratiolab.online import Policy, Simulation, make, simulate
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.metrics import per_request
 from ratiolab.workloads.traces import Trace, instance_from_trace
 
+THREE = Instance("three", 30, [0, 0, 2], [3, 1, 2], [20, 9, 4])
 CLOCK = BatchTime(fixed=0.02, prefill=0.0002, decode=0.0005, kv=0.000002)
 
 
@@ -85,6 +88,35 @@ def test_policies_that_never_end_or_make_no_sense_do_not_hide():
     assert dict(made.skipped)["a-min"] == "not made for --preemption recompute"
     assert "--predict" in dict(made.skipped)["sjf"]
     assert len(made.rows) > 8
+
+
+def test_an_optimum_in_numbers_is_the_word_of_the_caller():
+    made = evaluate(THREE, ["fcfs"], preemption="restart", optimum=(33, 45))
+    assert made.to_dict()["optimum_source"] == GIVEN
+    assert made.enclosed.startswith("The caller states that the hindsight optimum is between 33")
+
+
+@pytest.mark.parametrize(
+    ("optimum", "message"),
+    [
+        ((9000, 9000), "fcfs has a total latency of 33 rounds, which is below this lower bound"),
+        ((1, 5), "no schedule has a total latency of 5 rounds, as a bound proves"),
+        *(
+            (wrong, "must be the result of solve, or two numbers")
+            for wrong in ((5, 1), (np.nan, -3), (1, np.inf), (0, 50), 3, (1,), ("a", "b"))
+        ),
+        (bracket(Instance("other", 9, [0], [1], [2])), "optimum is of other .* must be of three"),
+    ],
+)
+def test_an_impossible_optimum_is_refused(optimum, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(THREE, ["fcfs"], preemption="restart", optimum=optimum)
+
+
+@pytest.mark.parametrize("options", [{"clock": CLOCK}, {"preemption": "recompute"}])
+def test_an_optimum_in_rounds_is_refused_under_other_rules(options):
+    with pytest.raises(ValueError, match="optimum is in rounds and under restart"):
+        evaluate(THREE, ["fcfs"], optimum=bracket(THREE), **{"preemption": "restart"} | options)
 
 
 def observed_log(clock: BatchTime) -> Trace:

@@ -121,9 +121,7 @@ def test_ctrl_c_keeps_the_optimum_and_the_policies_that_had_run(stop, left, monk
 
 def test_an_optimum_of_another_instance_is_refused():
     other = TIGHT.replace(output=[1, 1, 1, 1], name="other")
-    with pytest.raises(
-        ValueError, match=r"optimum is of other .* must be of tight"
-    ):
+    with pytest.raises(ValueError, match=r"optimum is of other .* must be of tight"):
         compare(TIGHT, ["mc-sf"], optimum=bracket(other))
     renamed = bracket(TIGHT.replace(name="other"))  # a name is no part of what is served
     assert compare(TIGHT, ["mc-sf"], optimum=renamed).rows[0].ratio is not None

@@ -105,9 +105,10 @@ def test_a_comparison_and_its_report_have_the_same_ratios():
     instance = Instance("four", 9, [0, 0, 1, 2], [1, 2, 1, 3], [4, 3, 5, 2])
     policies = [make(key) for key in ("fcfs", "mc-sf")]
     compared = compare(instance, policies)
-    optimum = float(compared.optimum.lower), float(compared.optimum.upper)
-    assert optimum[0] == optimum[1]
+    optimum = compared.optimum
+    assert optimum.is_exact
     made = evaluate(instance, policies, preemption="restart", optimum=optimum)
     for row in compared.rows:
         assert made.ratio(made.row(row.policy.name)) == pytest.approx(float(row.ratio.low))
-    assert f"The hindsight optimum is proven: {optimum[0]:.0f} rounds" in made.advice[-1]
+    assert f"The hindsight optimum is proven: {optimum.lower} rounds" in made.advice[-1]
+    assert made.to_dict()["optimum_source"] == optimum.proof
