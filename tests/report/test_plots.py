@@ -8,6 +8,7 @@ import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import NDArray
 
+from ratiolab import Fleet, simulate_fleet, solve_promises
 from ratiolab.model import Instance, Schedule
 from ratiolab.online import make, simulate
 from ratiolab.report.plots import picture, save
@@ -117,6 +118,36 @@ def test_one_terrible_policy_is_cut_off_and_says_where_it_ends():
     for ax in (bottom, right):
         assert any("ends at round 100" in text.get_text() for text in ax.texts)
     assert not any("ends at" in text.get_text() for text in top.texts)
+
+
+@pytest.mark.parametrize("method", ["schedule", "simulation"])
+def test_each_replica_has_a_panel_with_the_numbers_of_its_requests_in_the_fleet(method):
+    fleet = Fleet(Instance("f", 30, [0] * 4, [1] * 4, [20, 5, 5, 6]), 2)
+    run = simulate_fleet(fleet, "fcfs", "least-work")
+    assert run.replica.tolist() == [0, 1, 1, 1]
+    top, right, bottom, *_ = (run if method == "simulation" else run.schedule).plot().axes
+    names = [[label.get_text() for label in ax.get_yticklabels()] for ax in (top, bottom)]
+    assert names == [["0"], ["1", "2", "3"]]
+    assert [ax.get_title(loc="left") for ax in (top, bottom)] == ["replica 0", "replica 1"]
+    assert [lengths(ax.collections[2]) for ax in (top, bottom)] == [20, 16]
+    assert top.get_xlim()[1] == run.schedule.runs.makespan
+    assert len({ax.collections[2].norm for ax in (top, bottom)}) == 1  # one colour, one length
+    assert areas(right.collections[0]) == run.parts[0].schedule.usage().sum()
+
+
+def test_requests_that_never_complete_wait_until_the_end():
+    two = Instance("two", 4, [0, 3], [1, 1], [3, 3])
+    for runs, waited in (([], 0), ([(1, 3, 6)], 6)):
+        left, right = drawn(Schedule.from_runs(two, runs))
+        assert lengths(left.collections[0]) == waited
+        assert areas(right.collections[0]) == sum(2 + k for k in range(3)) * len(runs)
+    many = Instance("many", 4, [0] * MANY, [1] * MANY, [3] * MANY)
+    assert drawn(Schedule.from_runs(many, []))[0].get_xlim() == (0, 1)
+
+
+def test_a_solve_of_promises_is_drawn_as_its_schedule():
+    solved = solve_promises(Instance("two", 9, [0, 0], [1, 1], [3, 3], weight=[1, 2]), "weighted")
+    assert lengths(solved.plot().axes[0].collections[2]) == 6
 
 
 def test_axes_say_whether_memory_is_in_tokens_or_in_blocks():

@@ -1,12 +1,16 @@
 """Pictures of results, one function for each class, for `ratiolab.model.display.Result.plot`."""
 
+from collections.abc import Mapping
 from functools import singledispatch
+
+import numpy as np
 
 from ratiolab.evaluation.fleets import FleetEvaluation
 from ratiolab.evaluation.result import Evaluation
 from ratiolab.hindsight import OptResult
+from ratiolab.hindsight.promises import PromiseResult
 from ratiolab.hindsight.result import FleetResult
-from ratiolab.model import Schedule
+from ratiolab.model import IntArray, Schedule
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import FleetSchedule
 from ratiolab.online import Simulation
@@ -37,16 +41,23 @@ def _(result: Simulation) -> Chart:
 
 @plot.register
 def _(result: FleetSchedule) -> Chart:
-    return picture([(f"replica {number}", part) for number, part in result.parts])
+    return _replicas(dict(result.parts), result.replica)
 
 
 @plot.register
 def _(result: FleetSimulation) -> Chart:
-    return picture([(f"replica {n}", part.schedule) for n, part in result.parts.items()])
+    parts = {number: part.schedule for number, part in result.parts.items()}
+    return _replicas(parts, result.replica)
+
+
+def _replicas(parts: Mapping[int, Schedule], replica: IntArray) -> Chart:
+    """Draw a panel for each replica, whose requests have their numbers in the fleet."""
+    panels = [(f"replica {number}", part) for number, part in parts.items()]
+    return picture(panels, [np.flatnonzero(replica == number) for number in parts])
 
 
 @plot.register
-def _(result: FleetResult) -> Chart:
+def _(result: FleetResult | PromiseResult) -> Chart:
     return plot(result.schedule)
 
 

@@ -45,47 +45,55 @@ NAMED = 40
 
 
 @in_style
-def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
-    """Draw schedules of one instance below one another, on one time axis.
+def picture(
+    panels: Sequence[tuple[str, Schedule]], numbers: Sequence[IntArray] | None = None
+) -> Chart:
+    """Draw schedules below one another, on one time axis.
 
     Parameters
     ----------
-    panels : a title and a schedule each.
+    panels : a title and a schedule each, all of one instance; or with ``numbers`` of different
+        ones, such as the requests of each replica.
+    numbers : for each panel the numbers by which its requests are named.
 
     Returns
     -------
     Left, when each request waits (thin grey), runs (colour: its output length) and runs until an
-    eviction that loses its tokens (red), a row each, named by its position in the instance and in
-    the order of the final starts of the first schedule in all panels; or for many requests how many
-    wait and run, so that the area is the total latency. Right, the memory that the requests hold,
-    against its limit.
+    eviction that loses its tokens (red), a row each, named by its position in the instance or its
+    number. The order is that of final starts: of the first schedule in all panels, or with
+    ``numbers`` of each panel. For many requests it shows how many wait and run, so that the area is
+    the total latency. Right, the memory that the requests hold, against its limit.
 
     Raises
     ------
     ValueError
         when a schedule has more than `MOST_ROUNDS` rounds.
     """
-    end = max(int(schedule.stop.max()) for _, schedule in panels)
+    end = max(_end(schedule) for _, schedule in panels)
     if end > MOST_ROUNDS:
         raise ValueError(f"a picture can show {MOST_ROUNDS} rounds, the schedules have {end}")
     first = panels[0][1]
-    instance, unit = first.instance, unit_of(first.instance)
-    shown = min(end, max(1, int(FAR * first.stop.max())))
-    many = len(instance) >= MANY
-    order = np.lexsort((instance.output, first.starts))
+    unit = unit_of(first.instance)
+    shown = max(1, end) if numbers else max(1, min(end, int(FAR * _end(first))))
+    outputs = np.concatenate([schedule.instance.output for _, schedule in panels])
+    many = any(len(schedule.instance) >= MANY for _, schedule in panels)
+    orders = [_by_start(first if numbers is None else schedule) for _, schedule in panels]
+    names = [None] * len(panels) if numbers is None else numbers
+    colours = _norm(outputs)
     figure = new_chart((11, 1.0 + 2.1 * len(panels)))
     axes = figure.subplots(len(panels), 2, squeeze=False, sharex=True)
-    for (title, schedule), (left, right) in zip(panels, axes, strict=True):
+    drawn = zip(panels, orders, names, axes, strict=True)
+    for (title, schedule), order, name, (left, right) in drawn:
         if many:
             draw_counts(schedule, left)
         else:
-            draw_requests(schedule, left, order)
-        draw_memory(schedule, right, unit)
+            draw_requests(schedule, left, order, names=name, colours=colours)
+        draw_memory(schedule, right, unit, colours)
         left.set_title(named(title))
         left.set_xlim(0, shown)
-        if schedule.stop.max() > shown:
+        if _end(schedule) > shown:
             for ax in (left, right):
-                _say_that_it_goes_on(ax, int(schedule.stop.max()))
+                _say_that_it_goes_on(ax, _end(schedule))
     for ax in axes[-1]:
         ax.set_xlabel("round" if unit == "tokens" else f"round (of {unit.split(' ', 2)[2]})")
     for ax in axes.flat:
@@ -99,17 +107,43 @@ def picture(panels: Sequence[tuple[str, Schedule]]) -> Chart:
         return figure
     early = dict.fromkeys(s.preemption for _, s in panels if s.preemptions)
     _explain(figure, axes[0, 0], early)
-    scale = mpl.cm.ScalarMappable(_norm(instance.output), COLOURS)
+    scale = mpl.cm.ScalarMappable(colours, COLOURS)
     bar = figure.colorbar(scale, ax=axes, label=f"output length ({unit})", fraction=0.03, pad=0.01)
-    if instance.output.min() == instance.output.max():
-        bar.set_ticks([float(instance.output[0])], labels=[str(instance.output[0])])
+    if outputs.min() == outputs.max():
+        bar.set_ticks([float(outputs[0])], labels=[str(outputs[0])])
     return figure
 
 
+def _end(schedule: Schedule) -> int:
+    """Return the round in which the last run ends; 0 without runs."""
+    return int(schedule.stop.max(initial=0))
+
+
+def _by_start(schedule: Schedule) -> IntArray:
+    """Return the requests in the order of their final starts; those without one come last."""
+    starts = schedule.starts
+    return np.lexsort((schedule.instance.output, starts, starts < 0))
+
+
 def draw_requests(
-    schedule: Schedule, ax: "Axes", order: IntArray, times: FloatArray | None = None
+    schedule: Schedule,
+    ax: "Axes",
+    order: IntArray,
+    times: FloatArray | None = None,
+    *,
+    names: IntArray | None = None,
+    colours: mpl.colors.Normalize | None = None,
 ) -> None:
-    """Draw one line for each request, from top to bottom in an order: waiting, running, lost."""
+    """Draw one line for each request, from top to bottom in an order: waiting, running, lost.
+
+    A request that never completes waits until the last run ends.
+
+    Parameters
+    ----------
+    times : seconds at which each round begins; by default the axis counts rounds.
+    names : the number by which each request is named; by default its position.
+    colours : scale of the output lengths; by default that of the instance.
+    """
     instance = schedule.instance
     place = np.full(len(instance), -1)
     place[order] = np.arange(len(order))
@@ -119,7 +153,9 @@ def draw_requests(
         ends = (start, stop) if times is None else (times[start], times[stop])
         return list(np.stack([np.column_stack([end, row]) for end in ends], axis=1))
 
-    waiting = lines(instance.arrival[order], schedule.starts[order], place[order])
+    starts = schedule.starts[order]
+    ends = np.where(starts < 0, np.maximum(instance.arrival[order], _end(schedule)), starts)
+    waiting = lines(instance.arrival[order], ends, place[order])
     ax.add_collection(LineCollection(waiting, colors="0.85", linewidths=min(1.0, width)))
     row = place[schedule.request]
     done = schedule.completes & (row >= 0)
@@ -132,14 +168,15 @@ def draw_requests(
         lines(schedule.start[done], schedule.stop[done], row[done]),
         array=instance.output[schedule.request[done]],
         cmap=COLOURS,
-        norm=_norm(instance.output),
+        norm=colours or _norm(instance.output),
         linewidths=width,
         capstyle="butt",
     )
     ax.add_collection(kept)
     ax.set_ylim(len(order) - 0.5, -0.5)
     rows: IntArray = np.arange(0, len(order), -(-len(order) // NAMED))
-    ax.set_yticks(rows, [str(i) for i in order[rows]], fontsize=max(4.0, min(8.0, 160 / len(rows))))
+    shown = order[rows] if names is None else names[order[rows]]
+    ax.set_yticks(rows, [str(i) for i in shown], fontsize=max(4.0, min(8.0, 160 / len(rows))))
     ax.tick_params(axis="y", length=0, pad=2)
     ax.set_ylabel("request")
 
@@ -147,12 +184,12 @@ def draw_requests(
 def draw_counts(schedule: Schedule, ax: "Axes") -> None:
     """Draw how many requests wait and run over time; the whole area is the total latency."""
     instance = schedule.instance
-    time = np.linspace(0, int(schedule.stop.max()), BINS)
+    time = np.linspace(0, _end(schedule), BINS)
 
     def begun(rounds: IntArray) -> IntArray:
         return np.searchsorted(np.sort(rounds), time, side="right")
 
-    present = begun(instance.arrival) - begun(schedule.completion)
+    present = begun(instance.arrival) - begun(schedule.completion[schedule.completion >= 0])
     running = begun(schedule.start) - begun(schedule.stop)
     label = "wait (the whole area is the total latency)"
     ax.fill_between(time, running, present, color="0.8", lw=0, label=label)
@@ -160,12 +197,17 @@ def draw_counts(schedule: Schedule, ax: "Axes") -> None:
     ax.set_ylabel("requests")
 
 
-def draw_memory(schedule: Schedule, ax: "Axes", unit: str = "tokens") -> None:
+def draw_memory(
+    schedule: Schedule,
+    ax: "Axes",
+    unit: str = "tokens",
+    colours: mpl.colors.Normalize | None = None,
+) -> None:
     """Draw the memory held over time under the limit M; few requests have a wedge for each run."""
     instance = schedule.instance
     usage = schedule.usage()
     if len(instance) <= FEW and instance.output.sum() <= MOST_WEDGE:
-        ax.add_collection(_wedges(schedule))
+        ax.add_collection(_wedges(schedule, colours or _norm(instance.output)))
     else:
         edges = np.unique(np.linspace(0, len(usage), BINS, dtype=np.int64))
         least, most = (extreme.reduceat(usage, edges[:-1]) for extreme in (np.minimum, np.maximum))
@@ -196,10 +238,11 @@ def draw_memory(schedule: Schedule, ax: "Axes", unit: str = "tokens") -> None:
     ax.set_ylabel(f"held ({unit})")
 
 
-def _wedges(schedule: Schedule) -> PolyCollection:
+def _wedges(schedule: Schedule, colours: mpl.colors.Normalize) -> PolyCollection:
     """Return the tokens of every run, stacked in order of start; round t is drawn on (t - 1, t]."""
     instance = schedule.instance
-    base = np.zeros(int(max(schedule.stop.max(), schedule.release.max())) + 1, dtype=np.int64)
+    last = max(_end(schedule), int(schedule.release.max(initial=0)))
+    base = np.zeros(last + 1, dtype=np.int64)
     shapes = []
     leads = (schedule.start + schedule.lead).tolist()
     columns = (schedule.runs, schedule.kept.tolist(), schedule.release.tolist(), leads)
@@ -214,7 +257,7 @@ def _wedges(schedule: Schedule) -> PolyCollection:
         outline = np.concatenate([np.repeat(low, 2), np.repeat(high, 2)[::-1]])
         shapes.append(np.column_stack([np.concatenate([edges, edges[::-1]]), outline]))
     done = schedule.completes
-    colour = mpl.colormaps[COLOURS](_norm(instance.output)(instance.output[schedule.request]))
+    colour = mpl.colormaps[COLOURS](colours(instance.output[schedule.request]))
     colour[~done] = mpl.colors.to_rgba(LOST, 0.8)
     return PolyCollection(shapes, facecolors=colour, edgecolors="white", linewidths=0.4)
 
