@@ -14,7 +14,7 @@ from markupsafe import Markup
 from ratiolab.evaluation.result import Evaluation
 from ratiolab.model import Instance
 from ratiolab.model.eviction import EVICTIONS
-from ratiolab.model.files import write_bytes, write_text
+from ratiolab.model.files import PathLike, write_bytes, write_text
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.registry import parameter_values, rule
 from ratiolab.ratio.choice import by_reason
@@ -31,15 +31,17 @@ NARROW = ("at most", "P99 TPOT")
 """Columns that a telephone shows beside the first two."""
 
 
-def require_report_format(path: Path, formats: Sequence[str] = FORMATS, of: str = "") -> None:
-    """Raise ValueError unless the ending of a path names a format of reports."""
+def require_report_format(path: PathLike, formats: Sequence[str] = FORMATS, of: str = "") -> Path:
+    """Return a path whose ending names a format of reports; raise ValueError for others."""
+    path = Path(path)
     if path.suffix not in formats:
         raise ValueError(f"{path}: a report{of} can be {', '.join(formats)}, not {path.suffix!r}")
+    return path
 
 
 def write_report(
     made: Evaluation,
-    path: Path,
+    path: PathLike,
     *,
     lines: Sequence[str] = (),
     provenance: Sequence[tuple[str, str]] = (),
@@ -55,7 +57,7 @@ def write_report(
     provenance : a description of the source, before the versions.
     log : what was understood of a request log, sentences.
     """
-    require_report_format(path)
+    path = require_report_format(path)
     slots = _slots(made, lines, provenance, log)
     if path.suffix == ".pdf":
         write_bytes(path, _pdf(made, slots))

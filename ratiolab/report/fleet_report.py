@@ -8,6 +8,7 @@ from rich.table import Table
 
 from ratiolab.evaluation.fleets import FleetEvaluation, FleetRow
 from ratiolab.evaluation.service import Metric
+from ratiolab.model.files import PathLike
 from ratiolab.online.registry import rule
 from ratiolab.report.evaluation_table import IN_USE, Cells, report_table, shown
 
@@ -26,11 +27,11 @@ WORDS = (
 )
 
 
-def require_fleet_report(path: Path) -> None:
-    """Raise ValueError unless the ending of a path names a format of these reports."""
+def require_fleet_report(path: PathLike) -> Path:
+    """Return a path whose ending names a format of these reports; raise ValueError for others."""
     from ratiolab.report.evaluation_report import require_report_format
 
-    require_report_format(path, FORMATS, " of several replicas")
+    return require_report_format(path, FORMATS, " of several replicas")
 
 
 def fleet_cells(made: FleetEvaluation) -> Cells:
@@ -86,7 +87,7 @@ def charts(made: FleetEvaluation) -> dict[str, tuple[str, Any]]:
 
 def write_fleet_report(
     made: FleetEvaluation,
-    path: Path,
+    path: PathLike,
     *,
     provenance: Sequence[tuple[str, str]] = (),
     log: Sequence[str] = (),
@@ -94,7 +95,7 @@ def write_fleet_report(
     """Write a report, in one step; the charts of a Markdown report stand beside it."""
     from ratiolab.report.evaluation_report import made_from, write_slots
 
-    require_fleet_report(path)
+    path = require_fleet_report(path)
     table = fleet_cells(made)
     first, *advice = made.advice
     policies = {row.policy.name: rule(type(row.policy)) for row in made.rows}

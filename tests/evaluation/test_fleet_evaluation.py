@@ -108,7 +108,7 @@ def test_goodput_stays_below_the_bound_and_advice_says_what_serves_more(clock):
 @pytest.mark.parametrize("kind", ["html", "md"])
 def test_a_report_has_a_chart_for_each_router(made, tmp_path, kind):
     path = tmp_path / f"report.{kind}"
-    write_fleet_report(made, path, log=["Layout: none."])
+    write_fleet_report(made, str(path), log=["Layout: none."])
     text = path.read_text()
     assert list(charts(made)) == [
         "routers",

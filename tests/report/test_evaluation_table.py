@@ -62,7 +62,7 @@ def test_every_report_has_the_cells_and_sentences_of_the_screen(
     made, table, ending, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(evaluation_report, "CHARTS", {})  # they take long to draw
-    write_report(made, tmp_path / f"r.{ending}", log=["Times: arrival in s."])
+    write_report(made, str(tmp_path / f"r.{ending}"), log=["Times: arrival in s."])
     text = (tmp_path / f"r.{ending}").read_text(encoding="utf-8")
     written = {"html": escape, "md": plain, "tex": _tex}[ending]
     for words in (*made.situation, made.headline, *table.folded):
