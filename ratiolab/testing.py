@@ -1,6 +1,7 @@
 """Assertions and hypothesis strategies for policies, also for user policies.
 
-The laws that every policy must obey, each as an assertion that names what broke it:
+The laws that every policy must obey, each as an assertion that names what broke it. A policy
+may be given by its key:
 
 >>> from ratiolab.model import Instance
 >>> from ratiolab.online import make
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ratiolab.model import Instance, Schedule, violations
 from ratiolab.online import Information, Policy, simulate
+from ratiolab.online.registry import as_policy
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["assert_lawful", "assert_non_anticipating", "assert_ratio_at_most", "instances"]
 
 
-def assert_lawful(policy: Policy, instance: Instance, seed: int = 0) -> None:
+def assert_lawful(policy: Policy | str, instance: Instance, seed: int = 0) -> None:
     """Assert that a policy ends, keeps the model's rules, repeats itself, and does not foresee.
 
     Raises
@@ -30,6 +32,7 @@ def assert_lawful(policy: Policy, instance: Instance, seed: int = 0) -> None:
     AssertionError
         naming the law: completion, feasibility, reproducibility or non-anticipation.
     """
+    policy = as_policy(policy)
     run = simulate(instance, policy, seed=seed)
     assert run.outcome == "complete", f"completion: {policy} stalls on {instance}"
     broken = violations(run.schedule)
@@ -39,7 +42,7 @@ def assert_lawful(policy: Policy, instance: Instance, seed: int = 0) -> None:
     assert_non_anticipating(policy, instance, seed)
 
 
-def assert_non_anticipating(policy: Policy, instance: Instance, seed: int = 0) -> None:
+def assert_non_anticipating(policy: Policy | str, instance: Instance, seed: int = 0) -> None:
     """Assert that changing an output length changes no decision before the length is known.
 
     A policy knows a length from arrival on at level ``true length``, else from the first completion
@@ -47,6 +50,7 @@ def assert_non_anticipating(policy: Policy, instance: Instance, seed: int = 0) -
     memory and its prediction interval allow. Exempt by definition are tie-breaks ``worst`` and
     ``best``, and refined predictions: a classifier looks at the length.
     """
+    policy = as_policy(policy)
     if policy.ties in ("worst", "best") or policy.information is Information.REFINED:
         return
     first = simulate(instance, policy, seed=seed).schedule
@@ -66,7 +70,7 @@ def assert_non_anticipating(policy: Policy, instance: Instance, seed: int = 0) -
 
 
 def assert_ratio_at_most(
-    policy: Policy, instances: Iterable[Instance], bound: Fraction | float, *, runs: int = 10
+    policy: Policy | str, instances: Iterable[Instance], bound: Fraction | float, *, runs: int = 10
 ) -> None:
     """Assert a mean total latency of at most `bound` times the optimum on every instance.
 

@@ -14,6 +14,7 @@ from ratiolab.hindsight import certified, solve
 from ratiolab.model import Instance
 from ratiolab.model.interrupts import heard
 from ratiolab.online import Policy, simulate
+from ratiolab.online.registry import as_policy
 
 SEARCH_SEEDS = 12
 """Runs of a policy that uses randomness in each evaluation of the search."""
@@ -26,7 +27,7 @@ STATES = 20_000
 
 
 def attack(
-    policy: Policy,
+    policy: Policy | str,
     limits: Limits | None = None,
     *,
     seed: int = 0,
@@ -42,7 +43,7 @@ def attack(
 
     Parameters
     ----------
-    policy : what is attacked; any policy, also one from a user's file.
+    policy : what is attacked, or its key; any policy, also one from a user's file.
     limits : what the adversary may do; by default equal prompts, all at round 0.
     seed : seed of the search; without `time_limit`, equal seeds give equal answers.
     evaluations : cases on which the policy is run, at most.
@@ -57,6 +58,7 @@ def attack(
     """
     if runs < 1:
         raise ValueError(f"runs {runs} must be at least 1")
+    policy = as_policy(policy)
     evaluator = Evaluator(policy, SEARCH_SEEDS, STATES)
     search = Search(evaluator, limits, seed, evaluations, time_limit, tell, clock)
     endless = search.go([*starts, *families(search.limits)])

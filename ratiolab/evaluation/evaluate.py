@@ -29,7 +29,7 @@ from ratiolab.model.files import PathLike
 from ratiolab.model.instance import PICOSECONDS
 from ratiolab.model.io import as_instance
 from ratiolab.online import Policy, Simulation, make
-from ratiolab.online.clock import BatchTime, clock_of
+from ratiolab.online.clock import BatchTime, as_clock
 from ratiolab.online.registry import as_policy
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.ranking import best_first
@@ -109,7 +109,7 @@ def evaluate(
         search without a clock, or an optimum that is not of this instance, is impossible or
         contradicts what is found here.
     """
-    clock = clock_of(clock) if isinstance(clock, str) else clock
+    clock = as_clock(clock)
     slo = Slo.parse(slo) if isinstance(slo, str) else slo
     chosen = metric_of(metric, slo)
     if search and clock is None:

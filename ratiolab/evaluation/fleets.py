@@ -34,7 +34,7 @@ from ratiolab.model import Preemption
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import Fleet, replicas_of
 from ratiolab.online import Policy
-from ratiolab.online.clock import BatchTime, clock_of
+from ratiolab.online.clock import BatchTime, as_clock
 from ratiolab.online.fleets.loop import FleetSimulation, simulate_fleet
 from ratiolab.online.fleets.registry import as_router
 from ratiolab.online.registry import as_policy, make
@@ -317,7 +317,7 @@ def evaluate_fleet(
     ValueError
         for an unknown metric, no router, or a policy that makes no sense under these semantics.
     """
-    clock = clock_of(clock) if isinstance(clock, str) else clock
+    clock = as_clock(clock)
     slo = Slo.parse(slo) if isinstance(slo, str) else slo
     chosen = metric_of(metric, slo)
     metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))

@@ -297,6 +297,15 @@ def clock_of(word: str) -> BatchTime | None:
     return from_profile(word)
 
 
+def as_clock(given: BatchTime | str | None) -> BatchTime | None:
+    """Return a clock, or that of its name; None counts rounds. ValueError for all else."""
+    if isinstance(given, str):
+        return clock_of(given)
+    if not (given is None or isinstance(given, BatchTime)):
+        raise ValueError(f"clock {given!r} must be a BatchTime, the name of a clock, or None")
+    return given
+
+
 @cache
 def _bundled(name: str) -> BatchTime:
     return from_profile(PROFILES[name])

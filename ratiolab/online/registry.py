@@ -85,6 +85,8 @@ def parameters_of(key: str) -> dict[str, tuple[Any, Any]]:
 
 
 def _class_of(key: str) -> type[Policy]:
+    if not isinstance(key, str):
+        raise ValueError(f"policy {key!r} must be a key of `ratiolab policies`")
     if is_user_policy(key):
         return load_user_policy(key)
     if key not in POLICIES:

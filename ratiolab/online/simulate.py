@@ -16,7 +16,7 @@ from ratiolab.model.streams import stream
 from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, STAYS
 from ratiolab.online.accounts import Ended, boundaries, opened, schedule_of
-from ratiolab.online.clock import BatchTime
+from ratiolab.online.clock import BatchTime, as_clock
 from ratiolab.online.compiled import serve_compiled
 from ratiolab.online.observations import Observations, Revealed, Signals, setting_of
 from ratiolab.online.policy import Policy
@@ -41,7 +41,7 @@ def simulate(
     seed: int = 0,
     patience: int | None = None,
     preemption: Preemption | None = None,
-    clock: BatchTime | None = None,
+    clock: BatchTime | str | None = None,
 ) -> Simulation:
     """Run a policy on an instance.
 
@@ -58,15 +58,17 @@ def simulate(
         without a request to serve do not count. The default, 10,000 plus the sum of all
         outputs, is beyond what serving one request at a time needs.
     preemption : what an eviction costs; by default what the policy is made for, else ``restart``.
-    clock : how long a batch takes. A round is then a batch, and arrivals are converted by the
-        length of a tick that the instance states: a request is delivered at the first boundary at
-        or after its time, and a policy reads that round as its arrival. When no request is there,
-        one round lasts until the next arrival. By default every round takes one unit of time.
+    clock : how long a batch takes, or the name of a clock. A round is then a batch, and arrivals
+        are converted by the length of a tick that the instance states: a request is delivered at
+        the first boundary at or after its time, and a policy reads that round as its arrival. When
+        no request is there, one round lasts until the next arrival. By default every round takes
+        one unit of time.
 
     Raises
     ------
     ValueError
-        when ``policy`` is not a policy, or does not support these semantics of preemption.
+        when ``policy`` is not a policy or ``clock`` not a clock, or the policy does
+        not support these semantics of preemption.
     PolicyError
         when the policy returns something else than a decision, evicts a request that does not run,
         admits a request that does not wait, lets memory overflow in the next round, or leaves
@@ -75,6 +77,7 @@ def simulate(
         when the policy raises an error that is not an `Exception`, such as `SystemExit`.
     """
     instance, policy = as_instance(instance), as_policy(policy)
+    clock = as_clock(clock)
     semantics = semantics_of(policy, preemption)
     patience = int(instance.output.sum()) + 10_000 if patience is None else patience
     ended = None

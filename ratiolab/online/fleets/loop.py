@@ -25,7 +25,7 @@ from ratiolab.model.schedule import Schedule
 from ratiolab.online import account
 from ratiolab.online.account import CLOCKED, HELD_PAUSED, LEFT, NEXT, NOW, TIME
 from ratiolab.online.accounts import boundaries, schedule_of
-from ratiolab.online.clock import BatchTime
+from ratiolab.online.clock import BatchTime, as_clock
 from ratiolab.online.fleets.registry import as_router
 from ratiolab.online.metrics import per_request
 from ratiolab.online.observations import Observations, Revealed
@@ -154,7 +154,7 @@ def simulate_fleet(
     seed: int = 0,
     patience: int | None = None,
     preemption: Preemption | None = None,
-    clock: BatchTime | None = None,
+    clock: BatchTime | str | None = None,
 ) -> FleetSimulation:
     """Run a router, and a policy on each replica.
 
@@ -179,7 +179,7 @@ def simulate_fleet(
     """
     policy, router = as_policy(policy), as_router(router)
     with contained():
-        return _FleetRun(fleet, policy, router, seed, preemption, clock).run(patience)
+        return _FleetRun(fleet, policy, router, seed, preemption, as_clock(clock)).run(patience)
 
 
 def require_room(instance: Instance, memories: Sequence[int]) -> None:

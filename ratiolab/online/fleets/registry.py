@@ -35,6 +35,8 @@ def make_router(key: str, parameters: Mapping[str, Any] | None = None) -> Router
     >>> make_router("bf-io", {"horizon": "16"})
     BFIO(horizon=16, lengths='true')
     """
+    if not isinstance(key, str):
+        raise ValueError(f"router {key!r} must be a key of `ratiolab policies --routers`")
     if key in POLICIES:
         raise ValueError(f"router {key!r} is a policy: `ratiolab policies --routers` lists routers")
     if key not in ROUTERS:
@@ -55,5 +57,5 @@ def described(key: str) -> dict[str, Any]:
 
 
 def as_router(given: Router | str) -> Router:
-    """Return a router, made from its key where only that is given."""
-    return make_router(given) if isinstance(given, str) else given
+    """Return a router, made from its key where only that is given; ValueError for all else."""
+    return given if isinstance(given, Router) else make_router(given)
