@@ -295,7 +295,7 @@ def evaluated(
             preemption=cast(Preemption, preemption),
             metric=judged.metric or "mean",
             slo=judged.slo,
-            current=judged.current,
+            current=judged.in_use(),
             observed=observed,
             comparable=comparable,
             optimum=optimum,

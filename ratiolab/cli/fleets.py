@@ -92,7 +92,7 @@ def evaluate_replicas(
             **options,
             metric=judged.metric or "mean",
             slo=judged.slo,
-            current=judged.current,
+            current=judged.in_use(),
             seed=judged.seed,
             executor=place,
             advance=lambda name: display.update(task, description=f"{name} done"),

@@ -254,6 +254,12 @@ class Judged:
                 raise ValueError(f"--param {key!r} is none of --policies {self.policies}")
         return [make(key, settings.get(key)) for key in keys]
 
+    def in_use(self) -> "Policy":
+        """Return the policy in use, with its parameters."""
+        from ratiolab.online import make
+
+        return make(self.current, self.parameters().get(self.current))
+
     def parameters(self) -> dict[str, dict[str, str]]:
         """Return the parameters by policy and name."""
         found: dict[str, dict[str, str]] = {}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ratiolab.evaluation.service import Metric
     from ratiolab.hindsight.certificates.certificate import SecondsCertificate
     from ratiolab.model import Instance
+    from ratiolab.online import Policy
 
 NOTICED = 0.01
 """Part by which another metric must get worse, or servers get fewer, before it is told."""
@@ -70,8 +71,8 @@ class Advice:
     def enclosure(self) -> tuple[float, float]: ...
 
     @abstractmethod
-    def row(self, name: str) -> "Row":
-        """Return the row of a name."""
+    def row(self, wanted: "str | Policy") -> "Row":
+        """Return the row of a policy, or of its name."""
 
     @property
     def nothing_waits(self) -> bool:

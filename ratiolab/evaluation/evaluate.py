@@ -28,9 +28,9 @@ from ratiolab.model import Instance, Preemption
 from ratiolab.model.files import PathLike
 from ratiolab.model.instance import PICOSECONDS
 from ratiolab.model.io import as_instance
-from ratiolab.online import Policy, Simulation, make
+from ratiolab.online import Policy, Simulation
 from ratiolab.online.clock import BatchTime, as_clock
-from ratiolab.online.registry import as_policy
+from ratiolab.online.registry import as_policy, identity, labels
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.ranking import best_first
 from ratiolab.ratio.runs import simulated
@@ -52,7 +52,7 @@ def evaluate(
     preemption: Preemption = "recompute",
     metric: str = "mean",
     slo: Slo | str | None = None,
-    current: str = "fcfs",
+    current: Policy | str = "fcfs",
     observed: Service | None = None,
     comparable: bool = True,
     optimum: OptResult | tuple[float, float] | None = None,
@@ -77,7 +77,7 @@ def evaluate(
     metric : what rows are sorted by: a key of `ratiolab.evaluation.service.METRICS`, or
         ``goodput``.
     slo : the objective of goodput, also as words: ``ttft=1,tpot=0.05``.
-    current : the policy in use.
+    current : the policy in use, or its key; parameters count, too.
     observed : what the log itself says of the requests, if it does. Its ratios are to the bound on
         those requests whose times it knows.
     comparable : whether the clock describes the engine of the log, and its arrivals are known; else
@@ -122,9 +122,9 @@ def evaluate(
         allowed, skipped = usable_policies(instance, preemption)
     else:
         allowed = [as_policy(policy) for policy in policies]
-    ordered = sorted(allowed, key=lambda policy: policy.name != current)
-    if not ordered or ordered[0].name != current:
-        ordered.insert(0, make(current))
+    ordered = in_use_first(allowed, as_policy(current))
+    names = labels(ordered)
+    current = names[0]
     report = advance or (lambda _: None)
     place = executor_or_local(executor, workers)
     rows: dict[int, Row] = {}
@@ -134,8 +134,8 @@ def evaluate(
         for number, own in simulated(
             place, instance, ordered, range(seed, seed + runs), preemption=preemption, clock=clock
         ):
-            rows[number] = row_of(own)
-            report(ordered[number].name)
+            rows[number] = row_of(own, names[number])
+            report(names[number])
         worth = bool(rows[0].services) and rows[0].waiting > NOTICED
         seconds = min(effort, EACH * len(instance)) if worth else 0.0
         if clock is not None and (search or seconds):
@@ -147,7 +147,7 @@ def evaluate(
                 seed=seed,
                 tell=tell,
             )
-            rows[len(ordered)] = replace(row_of([found.run]), name=Planned.name)
+            rows[len(ordered)] = row_of([found.run], Planned.name)
             certificate, interrupted = found.certificate, found.interrupted
             report("both ends")
     except KeyboardInterrupt:
@@ -211,6 +211,13 @@ def evaluate(
     return replace(made, saving=saved(chosen, current, best.name, candidates, order, sustained))
 
 
+def in_use_first(policies: Sequence[Policy], current: Policy) -> list[Policy]:
+    """Return policies with the one in use first; it joins them if none is equal to it."""
+    mine = identity(current)
+    ordered = sorted(policies, key=lambda policy: identity(policy) != mine)
+    return ordered if ordered and identity(ordered[0]) == mine else [current, *ordered]
+
+
 def _ends_of(
     optimum: OptResult | tuple[float, float],
     instance: Instance,
@@ -255,10 +262,10 @@ def _require_possible(ends: tuple[float, float], proven: float, rows: Sequence[R
             )
 
 
-def row_of(runs: Sequence[Simulation]) -> Row:
-    """Return the row of a policy from its runs, the first seed first."""
+def row_of(runs: Sequence[Simulation], name: str) -> Row:
+    """Return the row of a policy by its name, from its runs, the first seed first."""
     policy = runs[0].policy
     evictions = float(np.mean([run.schedule.evictions for run in runs]))
     ended = all(run.outcome == "complete" for run in runs)
     services = tuple(map(Service.of, runs)) if ended else ()
-    return Row(policy.name, services, policy, evictions, runs[0])
+    return Row(name, services, policy, evictions, runs[0])

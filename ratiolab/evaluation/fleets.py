@@ -37,7 +37,7 @@ from ratiolab.online import Policy
 from ratiolab.online.clock import BatchTime, as_clock
 from ratiolab.online.fleets.loop import FleetSimulation, simulate_fleet
 from ratiolab.online.fleets.registry import as_router
-from ratiolab.online.registry import as_policy, make
+from ratiolab.online.registry import as_policy, identity, labels, make
 from ratiolab.online.router import Router
 
 if TYPE_CHECKING:
@@ -64,11 +64,13 @@ class FleetRow:
 
     Parameters
     ----------
+    name : name of the policy, with parameters where another row has the same policy.
     services : one for each seed; empty when a run did not end.
     evictions : mean over the seeds.
     share : part of the requests that the replica with most of them got, times the replicas.
     """
 
+    name: str
     policy: Policy
     router: Router
     services: tuple[Service, ...] = field(repr=False)
@@ -126,7 +128,7 @@ class FleetEvaluation(Result):
     def row(self, policy: str, router: str) -> FleetRow | None:
         """Return the row of a policy behind a router, if it has run."""
         for row in self.rows:
-            if (row.policy.name, row.router.name) == (policy, router):
+            if (row.name, row.router.name) == (policy, router):
                 return row
         return None
 
@@ -134,9 +136,9 @@ class FleetEvaluation(Result):
     def price(self) -> dict[str, tuple[str, float]]:
         """The price of dispatch at once, by policy: its best router, and its part above central."""
         found = {}
-        for policy in dict.fromkeys(row.policy.name for row in self.rows):
+        for policy in dict.fromkeys(row.name for row in self.rows):
             central = self.row(policy, "central")
-            once = [r for r in self.rows if r.policy.name == policy and not r.router.late]
+            once = [r for r in self.rows if r.name == policy and not r.router.late]
             if central is None or not once or isnan(value := central.value(self.metric)):
                 continue
             best = once[0]  # rows are sorted
@@ -188,7 +190,7 @@ class FleetEvaluation(Result):
         def change(row: FleetRow) -> str:
             return f"{100 * gain(row):.1f} points more" if key.slo else f"{gain(row):.1%} less"
 
-        best = next(row for row in self.rows if row.policy.name == policy)
+        best = next(row for row in self.rows if row.name == policy)
         if isnan(now.value(key)):
             return [f"{policy} behind {router} does not end: its runs never serve all requests."]
         if best is now:
@@ -217,7 +219,7 @@ class FleetEvaluation(Result):
                 Need.EVERYTHING: ", but it knows every output length, as no server does",
             }
             lines.append(
-                f"The best policy behind {router} is {ahead.policy.name}: {title} {shown(ahead)}, "
+                f"The best policy behind {router} is {ahead.name}: {title} {shown(ahead)}, "
                 f"{change(ahead)}{knows.get(known, '') * (known > need(now.policy, instance))}."
             )
         for name, (once, price) in self.price.items():
@@ -268,7 +270,7 @@ class FleetEvaluation(Result):
         values = {metric.key: row.value(metric) for metric in self.metrics}
         ratio = self.ratio(row)
         return {
-            "policy": row.policy.name,
+            "policy": row.name,
             "router": row.router.name,
             "runs": len(row.services),
             "ratio": None if isnan(ratio) else ratio,
@@ -294,7 +296,7 @@ def evaluate_fleet(
     preemption: Preemption = "recompute",
     metric: str = "mean",
     slo: Slo | str | None = None,
-    current: str = "fcfs",
+    current: Policy | str = "fcfs",
     runs: int = 5,
     seed: int = 0,
     workers: int = 1,
@@ -307,7 +309,7 @@ def evaluate_fleet(
     ----------
     policies : or their keys; default: those of `POLICIES` that make sense under these semantics.
     routers : or their keys; the first is the one in use.
-    current : the policy in use.
+    current : the policy in use, or its key; parameters count, too.
     runs : seeds ``seed, seed + 1, ...`` of what uses randomness.
     clock, preemption, metric, slo, workers, executor, advance : as for
         `ratiolab.evaluation.evaluate.evaluate`.
@@ -331,8 +333,11 @@ def evaluate_fleet(
         allowed = [policy for policy in makes_sense if preemption in policy.semantics]
     else:
         allowed = [as_policy(policy) for policy in policies]
-    if current not in [policy.name for policy in allowed]:
-        allowed.insert(0, make(current))
+    used_policy = as_policy(current)
+    if identity(used_policy) not in map(identity, allowed):
+        allowed.insert(0, used_policy)
+    titles = labels(allowed)
+    current = titles[[identity(policy) for policy in allowed].index(identity(used_policy))]
     works = [
         Work(p, r, s)
         for p, policy in enumerate(allowed)
@@ -357,8 +362,8 @@ def evaluate_fleet(
         for r, router in enumerate(given):
             own = [ran[work] for work in works if work[:2] == (p, r) and work in ran]
             if own:
-                rows.append(_row_of(policy, router, own, fleet))
-    names = {(row.policy.name, row.router.name) for row in rows}
+                rows.append(_row_of(titles[p], policy, router, own, fleet))
+    names = {(row.name, row.router.name) for row in rows}
     if (current, given[0].name) not in names:  # nothing to compare with
         raise KeyboardInterrupt
     bounds = {m.key: fleet_bound(m, fleet, clock, preemption) for m in METRICS.values()}
@@ -366,7 +371,7 @@ def evaluate_fleet(
     if slo is not None:
         proof = goodput_proof(slo, fleet, clock, preemption)
         bounds["goodput"] = proof.bound / len(fleet)
-        used = next(r for r in rows if (r.policy.name, r.router.name) == (current, given[0].name))
+        used = next(r for r in rows if (r.name, r.router.name) == (current, given[0].name))
         promise = Promise.of(
             *(fleet, clock, preemption, slo, proof),
             f"{current} behind {given[0].name}",
@@ -419,7 +424,7 @@ def _simulate(
 
 
 def _row_of(
-    policy: Policy, router: Router, runs: Sequence[FleetSimulation], fleet: Fleet
+    name: str, policy: Policy, router: Router, runs: Sequence[FleetSimulation], fleet: Fleet
 ) -> FleetRow:
     names = Service._fields
     ended = all(run.outcome == "complete" for run in runs)
@@ -429,4 +434,4 @@ def _row_of(
     evictions = float(np.mean([run.evictions for run in runs]))
     counts = np.bincount(np.maximum(runs[0].replica, 0), minlength=fleet.replicas)
     share = float(counts.max() / counts.mean())
-    return FleetRow(policy, router, tuple(services) if ended else (), evictions, share)
+    return FleetRow(name, policy, router, tuple(services) if ended else (), evictions, share)

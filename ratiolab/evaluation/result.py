@@ -32,7 +32,7 @@ HOPELESS = 3.0
 
 
 @dataclass(frozen=True)
-class Evaluation(Advice, Ranking[Row], Result):
+class Evaluation(Ranking[Row], Advice, Result):
     """Rows sorted by a metric, a certified bound on it, and a recommendation.
 
     Parameters
@@ -76,13 +76,6 @@ class Evaluation(Advice, Ranking[Row], Result):
     def unit(self) -> str:
         """The unit of all times."""
         return "rounds" if self.clock is None else "s"
-
-    def row(self, name: str) -> Row:
-        """Return the row of a name."""
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise KeyError(name)
 
     def ratio(self, row: Row, metric: Metric | None = None) -> float:
         """Return an upper bound on the ratio of a row to the best schedule in a metric.
@@ -248,7 +241,7 @@ class Evaluation(Advice, Ranking[Row], Result):
         """Return a table with one row for each policy and a column for each metric."""
         import pandas as pd
 
-        frame = pd.DataFrame([self._row(row) for row in self.rows])
+        frame = pd.DataFrame([self._row(row) | {"policy": row.name} for row in self.rows])
         values = pd.DataFrame(frame.pop("values").tolist())
         return pd.concat([frame[["policy", "can_be_deployed", "evictions"]], values], axis=1)
 

@@ -1,7 +1,7 @@
 """Every policy by its key, and keys with parameters made into policies."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -104,6 +104,39 @@ def _parameters(policy: Any) -> dict[str, tuple[Any, Any]]:
 def parameter_values(policy: Policy) -> dict[str, Any]:
     """Return the parameters of a policy with their values."""
     return dataclasses.asdict(policy)
+
+
+def identity(policy: Policy) -> tuple[Any, ...]:
+    """Return what two policies that decide alike share: class, name and parameters.
+
+    A file of a user's policy that is loaded twice has two classes, which share these.
+    """
+    kind = type(policy)
+    return kind.__module__, kind.__qualname__, policy.name, parameter_values(policy)
+
+
+def labels(policies: Iterable[Policy]) -> list[str]:
+    """Return the name of each policy, with parameters where different ones share a name.
+
+    Examples
+    --------
+    >>> labels([make("fcfs"), make("fcfs", {"batch": 1}), make("svf")])
+    ['fcfs', 'fcfs(batch=1)', 'svf']
+    """
+    given = list(policies)
+    return [
+        policy.name
+        if all(identity(policy) == identity(each) for each in given if each.name == policy.name)
+        else _with_parameters(policy)
+        for policy in given
+    ]
+
+
+def _with_parameters(policy: Policy) -> str:
+    """Return the name of a policy with the parameters that differ from their defaults."""
+    known = _parameters(type(policy))
+    words = [f"{k}={v}" for k, v in parameter_values(policy).items() if v != known[k][1]]
+    return f"{policy.name}({', '.join(words)})" if words else policy.name
 
 
 def describe(policy: Policy) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ratiolab.model.files import PathLike
 from ratiolab.model.interrupts import Interruptible
 from ratiolab.model.io import as_instance
 from ratiolab.online import Policy, Simulation
-from ratiolab.online.registry import as_policy, describe
+from ratiolab.online.registry import as_policy, describe, labels
 from ratiolab.ratio.choice import Skipped, usable_policies
 from ratiolab.ratio.interval import RatioInterval
 from ratiolab.ratio.ranking import Ranked, Ranking, best_first
@@ -34,11 +34,13 @@ class PolicyRow(Ranked):
 
     Parameters
     ----------
+    name : name of the policy, with parameters where another row has the same policy.
     policy : what was run.
     runs : one simulation a seed; a single one when the policy uses no randomness.
     optimum : bounds on the optimum of the same instance.
     """
 
+    name: str
     policy: Policy
     runs: tuple[Simulation, ...]
     optimum: OptResult
@@ -125,13 +127,6 @@ class Comparison(Ranking[PolicyRow], Interruptible, Result):
     skipped: tuple[tuple[str, str], ...] = ()
     interrupted: bool = False
 
-    def row(self, name: str) -> PolicyRow:
-        """Return the row of a policy by its key."""
-        for row in self.rows:
-            if row.policy.name == name:
-                return row
-        raise KeyError(name)
-
     @property
     def headline(self) -> str:
         """The instance and its optimum."""
@@ -157,8 +152,9 @@ class Comparison(Ranking[PolicyRow], Interruptible, Result):
         rows = []
         for row in self.rows:
             data = row.to_dict()
+            del data["policy"]
             low, high = data.pop("ratio", None) or (None, None)
-            rows.append({"policy": data.pop("policy"), "ratio_low": low, "ratio_high": high} | data)
+            rows.append({"policy": row.name, "ratio_low": low, "ratio_high": high} | data)
         return pd.DataFrame(rows).drop(columns=["params", "tel_interval_95"], errors="ignore")
 
 
@@ -233,8 +229,12 @@ def compare(
     except KeyboardInterrupt:
         interrupted = True
     optimum = _tightened(optimum, [run for runs_ in found.values() for run in runs_])
+    names = labels(chosen)
     rows = best_first(
-        (PolicyRow(chosen[number], found[number], optimum) for number in sorted(found)),
+        (
+            PolicyRow(names[number], chosen[number], found[number], optimum)
+            for number in sorted(found)
+        ),
         lambda row: nan if row.mean_cost is None else row.mean_cost,
     )
     return Comparison(instance, optimum, rows, tuple(skipped), interrupted)

@@ -6,12 +6,17 @@ from math import isnan
 from typing import Generic, TypeVar
 
 from ratiolab.online import Policy
+from ratiolab.online.registry import identity
 from ratiolab.ratio.choice import knows_everything
 
 
 class Ranked:
-    """A row of a table: a policy, or the observed times of a log, which have no policy."""
+    """A row of a table: a policy, or the observed times of a log, which have no policy.
 
+    Its name is that of the policy, with parameters where another row has the same policy.
+    """
+
+    name: str
     policy: Policy | None
 
     @property
@@ -27,6 +32,37 @@ class Ranking(Generic[R]):
     """Rows, the best first."""
 
     rows: tuple[R, ...]
+
+    def row(self, wanted: str | Policy) -> R:
+        """Return the row of a policy, or of its name.
+
+        Parameters
+        ----------
+        wanted : a policy with its parameters, the name of a row, or the key of a policy that
+            has one row alone.
+
+        Raises
+        ------
+        KeyError
+            when there is none.
+        ValueError
+            when rows of different policies have this key; the message names them.
+        """
+        if isinstance(wanted, str):
+            own = [row for row in self.rows if row.name == wanted]
+            own = own or [row for row in self.rows if row.policy and row.policy.name == wanted]
+        else:
+            mine = identity(wanted)
+            own = [row for row in self.rows if row.policy and identity(row.policy) == mine]
+        if not own:
+            raise KeyError(wanted)
+        kinds = [identity(row.policy) for row in own if row.policy]
+        if any(kind != kinds[0] for kind in kinds):
+            names = ", ".join(repr(row.name) for row in own)
+            raise ValueError(
+                f"{wanted!r} has several rows: name one of {names}, or give the policy itself"
+            )
+        return own[0]
 
     @property
     def deployable(self) -> list[R]:

@@ -49,10 +49,10 @@ def _row(made: FleetEvaluation, row: FleetRow, others: Sequence[Metric]) -> list
     ratio = made.ratio(row)
     times = "never ends" if ratio != ratio else f"{ratio + 0.0005:.3f}"
     own, *rest = (shown(row.value(metric), metric) for metric in (made.metric, *others))
-    in_use = (row.policy.name, row.router.name) == (made.policy, made.router)
+    in_use = (row.name, row.router.name) == (made.policy, made.router)
     name = f"{row.router.name} ({IN_USE})" if in_use else row.router.name
     more = f"{row.evictions:,.0f}", f"{row.share:.2f}"
-    return [row.policy.name, name, own, times, *rest, *more]
+    return [row.name, name, own, times, *rest, *more]
 
 
 def fleet_table(made: FleetEvaluation, width: int | None = None) -> Table:
@@ -98,7 +98,7 @@ def write_fleet_report(
     path = require_fleet_report(path)
     table = fleet_cells(made)
     first, *advice = made.advice
-    policies = {row.policy.name: rule(type(row.policy)) for row in made.rows}
+    policies = {row.name: rule(type(row.policy)) for row in made.rows}
     routers = {row.router.name: rule(type(row.router)) for row in made.rows}
     clock = "unit rounds" if made.clock is None else repr(made.clock)
     sizes = [f"{m:,}" for m in made.fleet.memories[: 1 if made.fleet.equal else None]]

@@ -22,7 +22,7 @@ def comparison_panels(
     panels = [optimum_panel(comparison.optimum)]
     for row in _chosen(comparison, policies):
         run = next(run for run in row.runs if run.outcome == "complete")
-        title = f"{row.policy.name}: TEL {run.schedule.total_latency:,}"
+        title = f"{row.name}: TEL {run.schedule.total_latency:,}"
         if len(row.runs) > 1:
             title += f" with seed {run.seed}; mean of {len(row.runs)} seeds:"
         panels.append((f"{title}{',' * (len(row.runs) == 1)} ratio {row.ratio}", run.schedule))
@@ -32,9 +32,9 @@ def comparison_panels(
 def _chosen(comparison: Comparison, policies: Sequence[str] | None) -> list[PolicyRow]:
     ended = [row for row in comparison.rows if row.mean_cost is not None]
     if policies is not None:
-        names = [row.policy.name for row in ended]
+        names = [row.name for row in ended]
         for key in policies:
             if key not in names:
                 raise ValueError(f"{key!r} is not among the policies that ended: {names}")
-        return [row for key in policies for row in ended if row.policy.name == key]
+        return [row for key in policies for row in ended if row.name == key]
     return ended[:1] + ended[1:][-1:]

@@ -76,7 +76,7 @@ def _comparison_row(row: "PolicyRow") -> dict[str, str]:
     """Return the cells of one row by the names of their columns."""
     data = row.to_dict()
     names = ("TEL", "95%", "ratio", "evictions", "wasted", "mean", "P99", "TTFT")
-    cells = {"policy": data["policy"], "knows": data["information"]} | dict.fromkeys(names, "")
+    cells = {"policy": row.name, "knows": data["information"]} | dict.fromkeys(names, "")
     if row.ratio is None:
         return cells | {"TEL": next(r.outcome for r in row.runs if r.outcome != "complete")}
     interval = data["tel_interval_95"]

@@ -90,6 +90,25 @@ def test_policies_that_never_end_or_make_no_sense_do_not_hide():
     assert len(made.rows) > 8
 
 
+def test_the_policy_in_use_is_known_by_its_parameters():
+    one = make("fcfs", {"batch": 1})
+    made = evaluate(THREE, [one, "svf"], preemption="restart", current="fcfs")
+    assert {row.name for row in made.rows} == {"fcfs", "fcfs(batch=1)", "svf"}
+    assert made.row(made.current).policy == make("fcfs")
+    assert set(made.to_frame()["policy"]) == {row.name for row in made.rows}
+    made = evaluate(THREE, ["svf", one], preemption="restart", current=one)
+    assert (made.current, made.row("fcfs").policy, len(made.rows)) == ("fcfs", one, 2)
+
+
+def test_the_command_takes_the_parameters_of_the_policy_in_use(tmp_path, capsys):
+    file = tmp_path / "i.json"
+    write_instance(THREE, file)
+    asked = ["evaluate", file, "--clock", "unit", "--json", "--policies", "fcfs,svf"]
+    assert ended_with(*asked, "--param", "fcfs.batch=1") == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["policy"]: row["params"].get("batch") for row in rows} == {"fcfs": 1, "svf": None}
+
+
 def test_an_optimum_in_numbers_is_the_word_of_the_caller():
     made = evaluate(THREE, ["fcfs"], preemption="restart", optimum=(33, 45))
     assert made.to_dict()["optimum_source"] == GIVEN

@@ -11,6 +11,7 @@ from ratiolab.hindsight import solve_promises
 from ratiolab.model import Instance
 from ratiolab.model.fleet import Fleet
 from ratiolab.model.promises import goodput, with_limits
+from ratiolab.online import make
 from ratiolab.online.clock import CLOCKS
 from ratiolab.online.fleets.loop import simulate_fleet
 from ratiolab.report.fleet_report import charts, write_fleet_report
@@ -133,3 +134,13 @@ def test_a_report_has_a_chart_for_each_router(made, tmp_path, kind):
 def test_what_makes_no_sense_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         evaluate_fleet(FLEET, **{"policies": ["fcfs"], **options})
+
+
+def test_the_policy_in_use_before_a_fleet_is_known_by_its_parameters():
+    fleet = Fleet(Instance("four", 9, [0] * 4, [1] * 4, [2, 3, 4, 5]), 2)
+    one = make("fcfs", {"batch": 1})
+    made = evaluate_fleet(fleet, [one], ["round-robin"], current="fcfs")
+    assert {row.name for row in made.rows} == {"fcfs", "fcfs(batch=1)"}
+    assert made.row(made.policy, "round-robin").policy == make("fcfs")
+    made = evaluate_fleet(fleet, [one], ["round-robin"], current=one)
+    assert [row.policy for row in made.rows] == [one]

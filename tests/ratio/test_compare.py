@@ -127,6 +127,22 @@ def test_an_optimum_of_another_instance_is_refused():
     assert compare(TIGHT, ["mc-sf"], optimum=renamed).rows[0].ratio is not None
 
 
+def test_variants_of_a_policy_are_told_apart_by_their_parameters():
+    one, two = (make("fcfs", {"batch": size}) for size in (1, 2))
+    result = compare(TIGHT, [one, two, "svf"])
+    names = {"fcfs(batch=1)", "fcfs(batch=2)", "svf"}
+    assert {row.name for row in result.rows} == set(result.to_frame()["policy"]) == names
+    assert result.row("fcfs(batch=2)").policy == result.row(two).policy == two
+    with pytest.raises(ValueError, match=r"'fcfs' has several rows: name one of 'fcfs\(batch="):
+        result.row("fcfs")
+    with pytest.raises(KeyError):
+        result.row("mc-sf")
+    assert compare(TIGHT, [one, "fcfs"]).row("fcfs").policy == make("fcfs")
+    assert compare(TIGHT, [one]).row("fcfs").policy == one
+    printed = [cell for column in comparison_table(result).columns for cell in column.cells]
+    assert names <= set(printed)
+
+
 def test_runs_must_be_positive():
     with pytest.raises(ValueError, match="runs 0 must be at least 1"):
         compare(TIGHT, runs=0)

@@ -16,7 +16,7 @@ def draw_routers(made: FleetEvaluation) -> Chart:
     table = pd.DataFrame(
         [
             {
-                "policy": row.policy.name,
+                "policy": row.name,
                 "router": row.router.name,
                 "mean": made.ratio(row),
                 "low": min(made.metric.ratio(end, bound) for end in row.ends(made.metric)),
@@ -42,14 +42,12 @@ def draw_latencies(made: FleetEvaluation, router: str) -> Chart:
     figure = new_chart((8, 3.2))
     ax = figure.subplots()
     rows = [row for row in made.rows if row.router.name == router and row.services]
-    look = looks(sorted({row.policy.name for row in made.rows}))
+    look = looks(sorted({row.name for row in made.rows}))
     for row in rows:
         values = np.sort(np.concatenate([service.latency for service in row.services]))
         shares = np.arange(1, len(values) + 1) / len(values)
-        mine = look[row.policy.name]
-        ax.step(
-            values, shares, where="post", color=mine["color"], ls=mine["ls"], label=row.policy.name
-        )
+        mine = look[row.name]
+        ax.step(values, shares, where="post", color=mine["color"], ls=mine["ls"], label=row.name)
     ax.set_xscale("log")
     ax.set_ylim(0, 1)
     ax.set_xlabel(f"latency ({made.unit})")
