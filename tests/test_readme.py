@@ -1,8 +1,14 @@
 """README promises only what is there."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+import ratiolab
+from ratiolab import Fleet, Instance
 from ratiolab.online import POLICIES
 from ratiolab.records.record import read_records
 
@@ -16,6 +22,36 @@ def test_the_python_example_runs(capsys):
     lower, upper, ratio = capsys.readouterr().out.split()
     assert int(lower) == int(upper)
     assert float(ratio) >= 1
+
+
+TWO = Instance("two", 9, [0, 0], [1, 1], [2, 3], weight=[1, 2])
+PAIR = Fleet(TWO, 2)
+DRAWN: list[Callable[[], Any]] = [
+    lambda: ratiolab.compare(TWO, ["fcfs"]),
+    lambda: ratiolab.evaluate(TWO, ["fcfs"]),
+    lambda: ratiolab.evaluate_fleet(PAIR, ["fcfs"], ["round-robin"]),
+    lambda: ratiolab.simulate(TWO, "fcfs"),
+    lambda: ratiolab.simulate_fleet(PAIR, "fcfs"),
+    lambda: ratiolab.solve(TWO),
+    lambda: ratiolab.solve_fleet(PAIR),
+    lambda: ratiolab.solve_promises(TWO, "weighted"),
+    lambda: ratiolab.solve_promises(PAIR, "weighted"),
+]
+TABLES: list[Callable[[], Any]] = [
+    lambda: ratiolab.attack("a-min", evaluations=3, runs=2),
+    lambda: ratiolab.bound("chen2025/theorem-7", 1, 4),
+    lambda: ratiolab.deterministic_value(ratiolab.Game(2, 1, 5, 1, 4)),
+]
+
+
+@pytest.mark.parametrize("made", [*DRAWN, *TABLES])
+def test_results_have_the_methods_that_it_names(made):
+    result = made()
+    assert len(result.to_frame())
+    assert result.to_dict()
+    assert "<table" in result._repr_html_()
+    if made in DRAWN:
+        assert result.plot().axes
 
 
 def test_policies_and_records_are_as_many_as_it_says():

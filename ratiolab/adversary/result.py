@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ratiolab.adversary.case import Limits
 from ratiolab.adversary.evaluate import Candidate
 from ratiolab.hindsight import OptResult
 from ratiolab.model import Instance
+from ratiolab.model.display import Tabular
 from ratiolab.online import Policy
 from ratiolab.theory.estimate import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Course:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attack(Course):
+class Attack(Course, Tabular):
     """The worst instance that a search found, and what proves its ratio.
 
     Parameters
@@ -92,6 +96,18 @@ class Attack(Course):
         if len(self.costs) < 2:
             return 0.0
         return Estimate.of(self.costs, confidence=0.95).half_width / self.optimum.upper
+
+    @property
+    def headline(self) -> str:
+        """The policy, the instance, and the ratio on it."""
+        found = "never ends" if self.endless else f"ratio {float(self.ratio):.6f}"
+        return f"{self.policy.name} on {self.instance.headline}: {found}"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a table with the worst case of each niche that the search visited."""
+        import pandas as pd
+
+        return pd.DataFrame(self.course_dict()["archive"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the instance, its figures, the archive and the course of the search."""

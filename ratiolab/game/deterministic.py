@@ -14,19 +14,23 @@ that.
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ratiolab.game.configurations import Arena, arena
 from ratiolab.game.rules import Game
+from ratiolab.model.display import Tabular
 from ratiolab.model.footprint import IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FAR = 2**60
 
 
 @dataclass(frozen=True, eq=False)
-class Deterministic:
+class Deterministic(Tabular):
     """The value of the game for deterministic policies, with the table that proves it."""
 
     arena: Arena = field(repr=False)
@@ -37,6 +41,11 @@ class Deterministic:
     def game(self) -> Game:
         """Game whose value is computed."""
         return self.arena.game
+
+    @property
+    def headline(self) -> str:
+        """The game and its value."""
+        return f"{self.game}: value {self.value}"
 
     def best_action(self, configuration: int) -> int:
         """Return an action of the optimal policy."""
@@ -55,6 +64,12 @@ class Deterministic:
                 for configuration, w in zip(self.arena.configurations, self.table, strict=True)
             ],
         }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the table W that proves the value, one row for each configuration."""
+        import pandas as pd
+
+        return pd.DataFrame({"configuration": self.arena.configurations, "W": self.table})
 
 
 def game_fields(game: Game) -> list[int]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
+from ratiolab.model.display import Tabular
 from ratiolab.model.names import unknown
 from ratiolab.theory import bound_catalogue, own_bounds
 from ratiolab.theory.bound import Bound
 from ratiolab.theory.laws.distributions import check_range
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Longest exact expression, in characters, that is given as text.
 EXACT_CHARACTERS = 200
@@ -21,7 +26,7 @@ BOUNDS: Mapping[str, Bound] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class BoundValue:
+class BoundValue(Tabular):
     """A `Bound` at given arguments; ``exact`` is None without a short closed form."""
 
     name: str
@@ -29,6 +34,22 @@ class BoundValue:
     exact: str | None
     source: str
     assumptions: str
+
+    @property
+    def headline(self) -> str:
+        """Name and value."""
+        exact = "" if self.exact is None else f" = {self.exact}"
+        return f"{self.name}{exact}: {self.value:.6g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain data."""
+        return asdict(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with one row."""
+        import pandas as pd
+
+        return pd.DataFrame([self.to_dict()])
 
 
 def evaluate(
