@@ -13,6 +13,7 @@ from ratiolab.adversary.search import Clock, Search, Tell
 from ratiolab.hindsight import certified, solve
 from ratiolab.model import Instance
 from ratiolab.model.interrupts import heard
+from ratiolab.model.numbers import require_integer
 from ratiolab.online import Policy, simulate
 from ratiolab.online.registry import as_policy
 
@@ -56,8 +57,7 @@ def attack(
 
     Ctrl-C ends the search and keeps the worst instance found so far.
     """
-    if runs < 1:
-        raise ValueError(f"runs {runs} must be at least 1")
+    require_integer("runs", runs, 1)
     policy = as_policy(policy)
     evaluator = Evaluator(policy, SEARCH_SEEDS, STATES)
     search = Search(evaluator, limits, seed, evaluations, time_limit, tell, clock)

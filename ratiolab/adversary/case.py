@@ -6,6 +6,7 @@ from math import log
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ratiolab.model import Instance, peak
+from ratiolab.model.numbers import require_integer
 from ratiolab.online.view import Information
 
 Prompts: TypeAlias = Literal["equal", "any"]
@@ -121,6 +122,8 @@ class Limits:
         ):
             if value not in get_args(kind):
                 raise ValueError(f"{name} {value!r} must be one of {', '.join(get_args(kind))}")
+        for name in ("headroom", "requests", "memory"):
+            require_integer(name, getattr(self, name))
         if not 2 <= self.requests <= MOST_REQUESTS:
             raise ValueError(f"requests {self.requests} must be between 2 and {MOST_REQUESTS}")
         if self.headroom < 1:

@@ -28,6 +28,7 @@ from ratiolab.model import Instance, Preemption
 from ratiolab.model.files import PathLike
 from ratiolab.model.instance import PICOSECONDS
 from ratiolab.model.io import as_instance
+from ratiolab.model.numbers import require_integer, require_number
 from ratiolab.online import Policy, Simulation
 from ratiolab.online.clock import BatchTime, as_clock
 from ratiolab.online.registry import as_policy, identity, labels
@@ -112,6 +113,9 @@ def evaluate(
     clock = as_clock(clock)
     slo = Slo.parse(slo) if isinstance(slo, str) else slo
     chosen = metric_of(metric, slo)
+    require_integer("runs", runs, 1)
+    require_number("search", search, 0)
+    require_number("effort", effort, 0)
     if search and clock is None:
         raise ValueError("search needs a clock: without one, solve finds the best schedule")
     metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))

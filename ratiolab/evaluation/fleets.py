@@ -33,6 +33,7 @@ from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.model import Preemption
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import Fleet, replicas_of
+from ratiolab.model.numbers import require_integer
 from ratiolab.online import Policy
 from ratiolab.online.clock import BatchTime, as_clock
 from ratiolab.online.fleets.loop import FleetSimulation, simulate_fleet
@@ -323,6 +324,7 @@ def evaluate_fleet(
     slo = Slo.parse(slo) if isinstance(slo, str) else slo
     chosen = metric_of(metric, slo)
     metrics = (*METRICS.values(), *([metric_of("goodput", slo)] if slo else ()))
+    require_integer("runs", runs, 1)
     given = [as_router(router) for router in routers]
     if slo is not None:
         replicas_of(fleet)  # its bound knows one memory

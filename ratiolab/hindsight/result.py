@@ -13,6 +13,7 @@ from ratiolab.model import Instance, Schedule
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import Fleet, FleetSchedule
 from ratiolab.model.interrupts import Interruptible, heard
+from ratiolab.model.numbers import require_integer, require_number
 
 if TYPE_CHECKING:
     from ratiolab.hindsight.certificates.certificate import Certificate
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 class SolveOptions:
     """Options of a solve; `ratiolab.hindsight.solver` explains them, None stands for no limit.
 
-    ``backend`` is None where no program is solved.
+    ``backend`` is None where no program is solved. `ValueError` names a number that is impossible.
     """
 
     method: str
@@ -37,6 +38,16 @@ class SolveOptions:
     seed: int = 0
     steps: int = 0
     threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None:
+            require_number("time_limit", self.time_limit, 0)
+        if self.node_limit is not None:
+            require_integer("node_limit", self.node_limit, 0)
+        if self.memory_limit is not None:
+            require_number("memory_limit", self.memory_limit)
+        for name, least in (("seed", 0), ("steps", 0), ("threads", 1)):
+            require_integer(name, getattr(self, name), least)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as JSON shows them, without the number of threads."""

@@ -38,6 +38,7 @@ from ratiolab.hindsight.state import Found, SolveState, Work
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.files import PathLike
 from ratiolab.model.io import as_instance
+from ratiolab.model.numbers import require_number
 
 ORDERS = ("orders", OrderSearch(part=0.15))
 DUALS = ("dual ascent", DualAscent(part=0.5))
@@ -258,11 +259,8 @@ def _require(instance: Instance, options: SolveOptions, progress: Report | None)
     library = backend.partition(":")[0]
     if library not in ("highs", "pulp") or (library == "highs" and backend != "highs"):
         raise ValueError(f"backend {backend!r} must be 'highs', 'pulp' or 'pulp:SOLVER'")
-    limits = ("time_limit", 0), ("node_limit", 0), ("memory_limit", memory.LEAST)
-    for name, least in limits:
-        value = getattr(options, name)
-        if value is not None and value < least:
-            raise ValueError(f"{name} {value} must be at least {least}")
+    if options.memory_limit is not None:
+        require_number("memory_limit", options.memory_limit, memory.LEAST)
     if library == "pulp" and method not in ("auto", "ip"):
         raise ValueError(f"backend {backend} solves the program: method {method!r} must be 'ip'")
     if library == "pulp" and (options.node_limit is not None or progress is not None):

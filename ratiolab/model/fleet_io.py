@@ -45,6 +45,8 @@ def read_fleet(
 
     Raises
     ------
+    ValueError
+        when the memory is neither an integer nor a list of them.
     FormatError
         when the file cannot be read or anything in it breaks a rule.
     """
@@ -54,6 +56,8 @@ def read_fleet(
     content = path if isinstance(path, Content) else read_content(path)
     text, number, each = content.utf8, 1, tuple[int, ...]()
     most = memory
+    if isinstance(memory, str) or (isinstance(memory, Sequence) and not memory):
+        raise ValueError(f"memory {shown(memory)} must be an integer, or one for each replica")
     if isinstance(memory, Sequence):
         each, most = tuple(memory), max(memory)
         number = len(each)

@@ -141,7 +141,7 @@ class Instance(Tabular):
             if not is_one_line(value):
                 raise ValueError(f"{text} {shown(value)} must be one line of printable text")
             object.__setattr__(self, text, value)
-        if not _is_integer(memory):
+        if not is_integer(memory):
             raise ValueError(f"memory {shown(memory)} must be an integer")
         if not 1 <= memory <= LARGEST:
             raise ValueError(f"memory {shown(int(memory))} must be between 1 and {LARGEST}")
@@ -329,7 +329,8 @@ def require_tick(seconds: object) -> float:
     return float(seconds)
 
 
-def _is_integer(value: object) -> bool:
+def is_integer(value: object) -> bool:
+    """Return whether a value is an integer, of Python or numpy, and no truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -351,7 +352,7 @@ def _read(name: str, values: Any) -> IntArray:
         )
     else:
         for i, value in enumerate(values):
-            if not _is_integer(value):
+            if not is_integer(value):
                 raise ValueError(f"request {i}: {name} {shown(value)} must be an integer")
             if not least <= value <= most:
                 raise ValueError(

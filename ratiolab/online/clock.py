@@ -22,6 +22,7 @@ from ratiolab.model import Instance
 from ratiolab.model.files import FormatError, PathLike, csv_rows, read_text, require_keys
 from ratiolab.model.footprint import volume
 from ratiolab.model.instance import PICOSECONDS
+from ratiolab.model.numbers import require_number
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,9 @@ class BatchTime:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is None:
+            if value is None and field.name == "tick":
                 continue
+            require_number(f"clock: {field.name}", value)
             positive = field.name in ("fixed", "tick")
             if not 0 <= value <= 1e6 or (positive and picoseconds(value) < 1):
                 rule = "at least a picosecond" if positive else "at least 0"

@@ -12,6 +12,7 @@ from ratiolab.model.feasibility import InfeasibleScheduleError, violations
 from ratiolab.model.files import PathLike
 from ratiolab.model.instance import DATES, PICOSECONDS
 from ratiolab.model.io import as_instance
+from ratiolab.model.numbers import require_integer
 from ratiolab.model.streams import stream
 from ratiolab.online import account
 from ratiolab.online.account import LEFT, MEMORY, NEXT, NOW, STAYS
@@ -79,6 +80,8 @@ def simulate(
     instance, policy = as_instance(instance), as_policy(policy)
     clock = as_clock(clock)
     semantics = semantics_of(policy, preemption)
+    if patience is not None:
+        require_integer("patience", patience, 0)
     patience = int(instance.output.sum()) + 10_000 if patience is None else patience
     ended = None
     if len(instance) >= policy.many // COMPILING:

@@ -16,6 +16,7 @@ from ratiolab.model.display import Result
 from ratiolab.model.files import PathLike
 from ratiolab.model.interrupts import Interruptible
 from ratiolab.model.io import as_instance
+from ratiolab.model.numbers import require_integer
 from ratiolab.online import Policy, Simulation
 from ratiolab.online.registry import as_policy, describe, labels
 from ratiolab.ratio.choice import Skipped, usable_policies
@@ -212,8 +213,7 @@ def compare(
         chosen, skipped = default_policies(instance)
     else:
         chosen = [as_policy(policy) for policy in policies]
-    if runs < 1:
-        raise ValueError(f"runs {runs} must be at least 1")
+    require_integer("runs", runs, 1)
     if optimum is None:
         optimum = enclosed(instance, time_limit=time_limit, node_limit=node_limit)
     instance.require_own(optimum.instance, "optimum")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ratiolab.model.display import Tabular
 from ratiolab.model.names import unknown
+from ratiolab.model.numbers import require_integer
 from ratiolab.theory import bound_catalogue, own_bounds
 from ratiolab.theory.bound import Bound
 from ratiolab.theory.laws.distributions import check_range
@@ -81,10 +82,12 @@ def evaluate(
         lower, upper, prompt = 1, 1, 0
     if lower is None or upper is None:
         raise ValueError(f"bound {name}: lower and upper are needed")
+    for argument, given in (("lower", lower), ("upper", upper), ("prompt", prompt)):
+        require_integer(f"bound {name}: {argument}", given)
     check_range(lower, upper, prompt)
     if ("prompt 0" in bound.domain and prompt) or ("lower 1" in bound.domain and lower != 1):
-        given = f"lower {lower}, prompt {prompt}"
-        raise ValueError(f"bound {name}: {given} is outside its domain, {bound.domain}")
+        words = f"lower {lower}, prompt {prompt}"
+        raise ValueError(f"bound {name}: {words} is outside its domain, {bound.domain}")
     expression = sympy.sympify(bound.expression(lower, upper, prompt))
     text = str(expression)
     closed = not expression.has(sympy.Float) and len(text) <= EXACT_CHARACTERS

@@ -87,9 +87,6 @@ def solve_fleet(
     library, _, solver = backend.partition(":")
     if library not in ("highs", "pulp") or (library == "highs" and solver):
         raise ValueError(f"backend {backend!r} must be 'highs', 'pulp' or 'pulp:SOLVER'")
-    for name, value in (("time_limit", time_limit), ("node_limit", node_limit)):
-        if value is not None and value < 0:
-            raise ValueError(f"{name} {value} must be at least 0")
     if library == "pulp":
         from ratiolab.hindsight.programs import pulp
 

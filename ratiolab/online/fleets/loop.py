@@ -20,6 +20,7 @@ from ratiolab.model import IntArray, Preemption, stream
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import Fleet, FleetSchedule, memories_of
 from ratiolab.model.instance import DATES, PICOSECONDS, Instance
+from ratiolab.model.numbers import require_integer
 from ratiolab.model.promises import goodput, has_dates
 from ratiolab.model.schedule import Schedule
 from ratiolab.online import account
@@ -178,6 +179,8 @@ def simulate_fleet(
         when a decision is refused, or requests wait with nothing to wait for.
     """
     policy, router = as_policy(policy), as_router(router)
+    if patience is not None:
+        require_integer("patience", patience, 0)
     with contained():
         return _FleetRun(fleet, policy, router, seed, preemption, as_clock(clock)).run(patience)
 
