@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property, partial, update_wrapper
 from time import perf_counter
 from types import CodeType, FunctionType, ModuleType
@@ -154,10 +154,27 @@ def _tell(function: FunctionType) -> None:
 
 @cache
 def _kept() -> Any:
-    """Return the compiler's class for what is kept on disk, with keys that hold what is called."""
-    from numba.core.caching import FunctionCache
+    """Return the compiler's class for what is kept on disk, with keys that hold what is called.
+
+    Where no folder can be written to, what is kept beside the source is used, and no more is kept.
+    """
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
+
+    class BesideSource(InTreeCacheLocator):
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: str) -> Any:
+            return cls(py_func, py_file)
+
+    class Places(CompileResultCacheImpl):
+        _locator_classes = [*CompileResultCacheImpl._locator_classes, BesideSource]  # noqa: RUF012
 
     class Kept(FunctionCache):
+        _impl_class = Places
+
+        def save_overload(self, signature: Any, data: Any) -> None:
+            with suppress(OSError):
+                super().save_overload(signature, data)  # type: ignore[no-untyped-call]
+
         def holds(self, signature: Any, codegen: Any) -> bool:
             kept = self._cache_file._load_index()  # type: ignore[no-untyped-call]
             return self._index_key(signature, codegen) in kept

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from numba import config, types
+from numba.core.caching import _CacheLocator
 from numba.core.event import Listener, install_listener
 
 from ratiolab import borrowing, machine_code
@@ -105,6 +106,16 @@ def test_what_has_been_compiled_before_is_told_from_disk(monkeypatch, tmp_path):
     assert second.is_kept(kinds)
     assert not second.is_kept((types.float64,))
     assert not second.overloads
+
+
+def test_where_nothing_can_be_kept_functions_are_compiled_all_the_same(monkeypatch):
+    def unwritable(_):
+        raise PermissionError
+
+    monkeypatch.setattr(_CacheLocator, "ensure_cache_path", unwritable)
+    half = Compiled(lambda number: number // 2)
+    assert half(6) == 3
+    assert not Compiled(half.__wrapped__).is_kept((types.int64,))
 
 
 def test_division_by_zero_is_an_error_where_that_is_asked_for():
