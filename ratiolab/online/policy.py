@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf, isfinite
+from numbers import Integral
 from typing import (
     Annotated,
     Any,
@@ -253,9 +254,18 @@ class Policy(ABC):
 
 
 def require_policy(policy: object) -> None:
-    """Raise ValueError unless an object is a policy."""
+    """Raise ValueError unless an object is a policy whose attributes are of their kinds."""
     if not isinstance(policy, Policy):
         raise ValueError(
             f"policy {policy!r} must be a key, as in 'mc-sf' (`ratiolab policies` lists all), or "
             "an instance of a subclass of ratiolab.Policy, as make_policy('mc-sf') gives it"
         )
+    title, ties, budget = f"policy {policy.name}", policy.ties, policy.budget
+    if not isinstance(policy.information, Information):
+        level = policy.information
+        raise ValueError(f"{title}: information {level!r} must be a member of Information")
+    if ties not in (None, *get_args(TieBreak)):
+        allowed = ", ".join(get_args(TieBreak))
+        raise ValueError(f"{title}: ties {ties!r} must be one of {allowed}, or None")
+    if not isinstance(budget, Integral) or budget < 0:
+        raise ValueError(f"{title}: budget {budget!r} must be an integer of at least 0")

@@ -36,14 +36,18 @@ def make(key: str, parameters: Mapping[str, Any] | None = None) -> Policy:
     Raises
     ------
     ValueError
-        for an unknown key or parameter, or a value that is not of the declared type.
+        for an unknown key or parameter, a value that is not of the declared type, or a policy with
+        a wrong attribute, such as a negative budget.
 
     Examples
     --------
     >>> make("a-min", {"ties": "worst"})
     AMin(ties='worst', bound='certified', victim='smallest')
     """
-    return made_of(f"policy {key}", _class_of(key), parameters)
+    policy = made_of(f"policy {key}", _class_of(key), parameters)
+    with contained():
+        require_policy(policy)
+    return policy
 
 
 def made_of(title: str, kind: type[Kind], parameters: Mapping[str, Any] | None) -> Kind:
@@ -71,11 +75,12 @@ def as_policy(given: Policy | str) -> Policy:
     Raises
     ------
     ValueError
-        for an unknown key, and for what is neither.
+        for an unknown key, for what is neither, and for a policy with a wrong attribute.
     """
     if isinstance(given, str):
         return make(given)
-    require_policy(given)
+    with contained():
+        require_policy(given)
     return given
 
 

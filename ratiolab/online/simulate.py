@@ -10,7 +10,7 @@ from ratiolab.model import Instance, Preemption, Schedule, require_feasible
 from ratiolab.model.eviction import EVICTIONS, require_preemption
 from ratiolab.model.feasibility import InfeasibleScheduleError, violations
 from ratiolab.model.files import PathLike
-from ratiolab.model.instance import DATES, PICOSECONDS
+from ratiolab.model.instance import DATES, PICOSECONDS, shown
 from ratiolab.model.io import as_instance
 from ratiolab.model.numbers import require_integer
 from ratiolab.model.streams import stream
@@ -68,8 +68,8 @@ def simulate(
     Raises
     ------
     ValueError
-        when ``policy`` is not a policy or ``clock`` not a clock, or the policy does
-        not support these semantics of preemption.
+        when ``policy`` is not a policy, has a wrong attribute, such as a negative budget, or does
+        not support these semantics of preemption, or when ``clock`` is not a clock.
     PolicyError
         when the policy returns something else than a decision, evicts a request that does not run,
         admits a request that does not wait, lets memory overflow in the next round, or leaves
@@ -158,6 +158,8 @@ class Serving:
         self.last_completion: int | None = None
         setting = setting_of(instance, policy, seed, preemption, clock)
         self.decide = policy.start(setting, stream(seed, "policy"))
+        if not callable(self.decide):
+            raise PolicyError(f"{self.name}: start returns {self.decide!r}, which is no function")
 
     def to_the_end(self, patience: int) -> Ended:
         """Serve until all have completed, or none does for too long."""
@@ -202,8 +204,8 @@ class Serving:
         show(view, now, tuple(s.arrived), tuple(s.completed), tokens)
         decision = self.decide(view)
         self.decisions += 1
-        self._apply(decision)
-        if self.may_loop and len(decision.evict) and s.v[NEXT] == len(s.order) and not more:
+        evicts = self._apply(decision)
+        if self.may_loop and evicts and s.v[NEXT] == len(s.order) and not more:
             # All have arrived and none has completed since: the running say which wait.
             state = frozenset((i, now - start) for i, start in before.items())
             if state in self.seen:
@@ -251,11 +253,16 @@ class Serving:
                 tokens = self.kept[i] + (0 if i in self.filling else s.v[NOW] - start)
                 self.observations.signals[i] = self.signals.up_to(i, tokens)
 
-    def _apply(self, decision: Decision) -> None:
+    def _apply(self, decision: Decision) -> bool:
+        """Do what a decision says; return whether it evicts a request."""
         if not isinstance(decision, Decision):
-            raise self._error(f"answers {decision!r}, which is no Decision")
+            raise self._error(f"answers {shown(decision)}, which is no Decision")
         s = self.account
-        for i in decision.evict:
+        admit, evict = (
+            self._listed("admits", decision.admit),
+            self._listed("evicts", decision.evict),
+        )
+        for i in evict:
             if i not in self.running:
                 raise self._error(f"evicts {i}, which does not run")
             account.evict(s, i)
@@ -263,14 +270,14 @@ class Serving:
             self.filling.pop(i, None)
             self.waiting[i] = None
             self.kept[i] = s.kept[i]
-        for i in decision.admit:
+        for i in admit:
             if i not in self.waiting:
                 raise self._error(f"admits {i}, which does not wait")
             account.admit(s, i)
             del self.waiting[i]
             self.running[i] = s.v[NOW]
         if s.v[STAYS]:
-            self._make_room(decision.drop)
+            self._make_room(self._listed("drops", decision.drop))
         tokens = account.tokens_next(s)
         if tokens > self.limit:
             raise self._error(f"{tokens} tokens in the next round exceed memory {self.limit}")
@@ -284,6 +291,15 @@ class Serving:
                 self.running[i] = s.start[i]
             self.filling.clear()
             self.filling.update((i, s.left[i]) for i in s.filling)
+        return bool(evict)
+
+    def _listed(self, verb: str, requests: Sequence[int]) -> list[int]:
+        """Return a copy of requests, which may be a live set that is about to change."""
+        try:
+            return list(map(index, requests))
+        except TypeError:
+            what = f"{verb} {shown(requests)}, which is no sequence of integers"
+            raise self._error(what) from None
 
     def _make_room(self, order: Sequence[int]) -> None:
         """Take the memory of paused requests until the rest fits in the next round.

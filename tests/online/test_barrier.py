@@ -204,6 +204,7 @@ def test_what_is_no_policy_is_refused_in_one_line():
         simulate(SECRET, Duck())
 
 
+PAIR = Instance("pair", 9, [0, 0], [1, 1], [3, 3])
 TWO = Instance("two", 6, [0, 4], [1, 1], [3, 3])
 
 
@@ -223,11 +224,50 @@ TWO = Instance("two", 6, [0, 4], [1, 1], [3, 3])
         ({0: Decision(wake=NEVER), 4: Decision(wake=NEVER)}, "round 4: 2 requests wait, nothing"),
         ({0: Decision(wake=1.5)}, "round 0: asks to be woken at 1.5, which is no round"),
         ({0: None}, "round 0: answers None, which is no Decision"),
+        ({0: Decision([0.0])}, r"round 0: admits \[0.0\], which is no sequence of integers"),
+        ({0: Decision(None)}, "round 0: admits None, which is no sequence of integers"),
+        ({0: Decision([[0]])}, r"round 0: admits \[\[0\]\], which is no sequence of integers"),
+        ({0: Decision(evict=3)}, "round 0: evicts 3, which is no sequence of integers"),
+        ({0: Decision(drop=["0"])}, r"round 0: drops \['0'\], which is no sequence of integers"),
     ],
 )
 def test_an_illegal_decision_names_policy_round_and_rule(script, message):
     with pytest.raises(PolicyError, match=f"^scripted, {message}"):
-        simulate(TWO, Scripted(script))
+        simulate(TWO, Scripted(script), preemption="pause")
+
+
+@pytest.mark.parametrize("preemption", ["restart", "recompute"])
+def test_the_live_sets_of_a_view_are_decisions(preemption):
+    def swap(view):
+        return Decision(view.waiting, view.running)
+
+    with pytest.raises(PolicyError, match="round 4: 8 tokens in the next round exceed memory 6"):
+        simulate(Instance("late", 6, [0, 4, 4, 4], [1] * 4, [5] * 4), Scripted(swap))
+    together = simulate(PAIR, Scripted(lambda view: Decision(view.waiting)), preemption=preemption)
+    assert together.schedule.starts.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"information": "nothing"}, "information 'nothing' must be a member of Information"),
+        ({"ties": "Worst"}, "ties 'Worst' must be one of random, worst, best, index, or None"),
+        ({"budget": 2.5}, "budget 2.5 must be an integer of at least 0"),
+        ({"budget": -1}, "budget -1 must be an integer of at least 0"),
+    ],
+)
+def test_a_wrong_attribute_is_refused_before_a_run(stated, message):
+    policy = type("Stating", (Scripted,), stated)()
+    vars(policy).update(stated)
+    with pytest.raises(ValueError, match=f"^policy scripted: {message}"):
+        simulate(TWO, policy)
+
+
+def test_a_start_that_returns_no_function_is_named():
+    policy = Scripted()
+    policy.start = lambda setting, rng: None
+    with pytest.raises(PolicyError, match=r"^scripted: start returns None, which is no function"):
+        simulate(TWO, policy)
 
 
 def test_an_admission_that_overflows_at_once_is_refused():
