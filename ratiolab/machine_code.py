@@ -55,6 +55,13 @@ def interrupts_deferred() -> Iterator[None]:
             before(signal.SIGINT, None)
 
 
+def compiles() -> bool:
+    """Return whether functions are compiled; where NUMBA_DISABLE_JIT is 1, all run in Python."""
+    from numba import config
+
+    return not config.DISABLE_JIT  # type: ignore[attr-defined]
+
+
 class Compiled:
     """A function that is compiled at its first call, or at that of a compiled caller.
 
@@ -85,6 +92,8 @@ class Compiled:
         from ratiolab.borrowing import BorrowingCompiler
 
         function: Any = vars(self)["__wrapped__"]
+        if not compiles():
+            return np.errstate(all="ignore")(function)  # compiled code does not warn either
         for each in _reached(function)[0][1:]:
             if isinstance(each, FunctionType):
                 _tell(each)
@@ -98,13 +107,15 @@ class Compiled:
 
     def is_kept(self, kinds: tuple[Any, ...]) -> bool:
         """Return whether machine code is there for arguments of some types, loaded or on disk."""
+        if not compiles():
+            return False
         dispatcher = self._dispatcher
         loaded = kinds in dispatcher.overloads
         return loaded or dispatcher._cache.holds(kinds, dispatcher.targetctx.codegen())
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the compiled function, which compiled callers need."""
-        if name.startswith("__"):
+        if name.startswith("__") or name == "_dispatcher":  # else errors in making it would recur
             raise AttributeError(name)
         return getattr(self._dispatcher, name)
 

@@ -118,6 +118,31 @@ def test_where_nothing_can_be_kept_functions_are_compiled_all_the_same(monkeypat
     assert not Compiled(half.__wrapped__).is_kept((types.int64,))
 
 
+IN_PYTHON = """
+from ratiolab import Instance, make_policy, simulate, solve
+
+instance = Instance("EC.1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
+policy = make_policy("fcfs")
+type(policy).many = 0  # else few requests are never compiled
+print(solve(instance, method="dp").upper, solve(instance, time_limit=5).upper)
+print(simulate(instance, policy).total_latency)
+"""
+
+
+def test_all_runs_in_python_where_the_compiler_is_switched_off():
+    found = [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", IN_PYTHON],
+            env=os.environ | {"NUMBA_DISABLE_JIT": off},
+            capture_output=True,
+            text=True,
+        )
+        for off in "01"
+    ]
+    assert [(done.returncode, done.stderr) for done in found] == [(0, "")] * 2
+    assert found[0].stdout == found[1].stdout
+
+
 def test_division_by_zero_is_an_error_where_that_is_asked_for():
     with pytest.raises(ZeroDivisionError):
         careful(lambda a, b: a // b)(1, 0)

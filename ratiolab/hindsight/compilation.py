@@ -23,7 +23,7 @@ import numpy as np
 
 from ratiolab.hindsight.params import LabellingParams, SolveParams
 from ratiolab.hindsight.schedules.heuristics import best_list_schedule, improved_schedule
-from ratiolab.machine_code import interrupts_deferred
+from ratiolab.machine_code import compiles, interrupts_deferred
 from ratiolab.model.instance import Instance
 from ratiolab.model.streams import stream
 
@@ -56,6 +56,8 @@ def kinds() -> dict[str, tuple[Callable[[], None], Callable[[], None]]]:
 
 def compile_halves(kind: str, here: Callable[[], None], there: Callable[[], None]) -> None:
     """Call two functions, one in another process meanwhile, and leave a mark that this is done."""
+    if not compiles():
+        return
     with beside(there), _no_collection():
         here()
     there()  # from disk
@@ -63,7 +65,9 @@ def compile_halves(kind: str, here: Callable[[], None], there: Callable[[], None
 
 
 def is_done(kind: str) -> bool:
-    """Return whether a mark says that loops of some kind have been compiled on this machine."""
+    """Return whether a mark says that loops of some kind have been compiled, or none ever is."""
+    if not compiles():
+        return True
     if kind not in _done and _mark(kind).exists():
         _done.add(kind)
     return kind in _done

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ratiolab.machine_code import careful
+from ratiolab.machine_code import careful, compiles
 from ratiolab.model import Instance, IntArray, Preemption
 from ratiolab.model.eviction import EVICTIONS
 from ratiolab.model.streams import stream
@@ -45,7 +45,8 @@ def serve_compiled(
 
     None for a policy without a rule or from outside the package, which may have changed what a rule
     is about; under ``pause``, and where the same states may come back for ever; where times might
-    not fit 64 bits; or when the rule does what a simulation refuses: then Python says what.
+    not fit 64 bits, or nothing is compiled; or when the rule does what a simulation refuses: then
+    Python says what.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def serve_compiled(
     loops = policy.may_loop and not EVICTIONS[preemption].keeps_tokens
     if not own or loops or policy.may_overflow or EVICTIONS[preemption].stays:
         return None
-    if clock is not None and not _fits(instance, clock, policy.budget):
+    if not compiles() or (clock is not None and not _fits(instance, clock, policy.budget)):
         return None
     n = len(instance)
     make = OnArrays(n)
