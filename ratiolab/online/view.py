@@ -6,8 +6,10 @@ that has not arrived, and nothing written to it changes a run. The one exception
 name: tie-breaks ``worst`` and ``best`` order equal requests as an adversary or a friend that knows
 the lengths would; their keys reveal the lengths of all requests, including requests that have not
 arrived. The barrier stops accidents, not malice: Python code that inspects the frames of its
-callers, the garbage collector or the arguments of the process finds everything. Read a foreign
-policy before you believe its figures.
+callers, the garbage collector or the arguments of the process finds everything. The generator of
+random numbers that a policy gets leads to the seed of the run; an instance that was generated with
+that seed, and all lengths in it, can be drawn again. Read a foreign policy before you believe its
+figures.
 """
 
 from collections.abc import Mapping, Sequence, Set
