@@ -90,7 +90,7 @@ class FleetRow:
         return min(values), max(values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FleetEvaluation(Result):
     """Rows of policies behind routers, and a proven bound on each metric.
 

@@ -31,7 +31,7 @@ HOPELESS = 3.0
 """Factor on the metric of the policy in use beyond which a policy is only named."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation(Ranking[Row], Advice, Result):
     """Rows sorted by a metric, a certified bound on it, and a recommendation.
 

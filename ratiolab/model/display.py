@@ -41,7 +41,10 @@ class Tabular(ABC):
 
 
 class Result(Tabular):
-    """A result that can also be drawn."""
+    """A result that can also be drawn.
+
+    A result equals itself alone. Compare what `to_dict` returns to compare two of them.
+    """
 
     def plot(self) -> "Figure":
         """Return a picture of the schedules as a matplotlib figure."""

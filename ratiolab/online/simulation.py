@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = Literal["complete", "stalled", "looping"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Simulation(Result):
     """One run of a policy.
 
@@ -44,8 +44,8 @@ class Simulation(Result):
     decisions: int
     preemption: Preemption = "restart"
     clock: BatchTime | None = None
-    times: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
-    arrivals: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    times: NDArray[np.float64] | None = field(default=None, repr=False)
+    arrivals: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @property
     def total_latency(self) -> int | None:

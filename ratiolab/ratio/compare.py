@@ -112,7 +112,7 @@ class PolicyRow(Ranked):
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison(Ranking[PolicyRow], Interruptible, Result):
     """The certified optimum of an instance and a row for each policy, the best first.
 

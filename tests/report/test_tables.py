@@ -7,10 +7,23 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
+from ratiolab import (
+    Comparison,
+    Evaluation,
+    Fleet,
+    FleetSchedule,
+    OptResult,
+    Simulation,
+    simulate_fleet,
+)
+from ratiolab.evaluation.fleets import FleetEvaluation
 from ratiolab.hindsight import solve
+from ratiolab.hindsight.promises import PromiseResult
+from ratiolab.hindsight.result import FleetResult
 from ratiolab.model import Instance, Schedule
 from ratiolab.model.display import Result, Tabular
 from ratiolab.online import make, simulate
+from ratiolab.online.fleets.loop import FleetSimulation
 from ratiolab.online.metrics import summary
 from ratiolab.papers import run_claims
 from ratiolab.papers import select as claims
@@ -64,6 +77,9 @@ RESULTS: dict[str, Callable[[], Result]] = {
 }
 """Made when a test asks: every process imports this module, and the solver may have to compile."""
 
+RUNS = Simulation, FleetSimulation, Schedule, FleetSchedule
+SOLVED = OptResult, FleetResult, PromiseResult
+
 ROWS = {
     "instance": 4,
     "schedule": 4,
@@ -84,6 +100,18 @@ def test_data_are_json_and_the_table_is_html(name):
     assert "<table" in html
     assert "\n" not in result.headline
     assert "<b>" not in html, "names come from files: they are text, not markup"
+
+
+@pytest.mark.parametrize("kind", [Comparison, Evaluation, FleetEvaluation, *RUNS, *SOLVED])
+def test_a_result_equals_itself_alone(kind):
+    assert issubclass(kind, Result)
+    assert (kind.__eq__, kind.__hash__) == (object.__eq__, object.__hash__)
+
+
+def test_runs_of_a_fleet_can_be_compared_and_hashed():
+    runs = [simulate_fleet(Fleet(INSTANCE, 2), "fcfs") for _ in range(2)]
+    assert len({*runs, runs[0]}) == 2
+    assert runs[0].to_dict() == runs[1].to_dict()
 
 
 @pytest.mark.parametrize("name", RESULTS)

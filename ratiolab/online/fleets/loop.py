@@ -46,7 +46,7 @@ class RouterError(RuntimeError):
     """Illegal answer of a router; the message names router, time and rule."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FleetSimulation(Result):
     """One run of a router and of a policy on each replica.
 
