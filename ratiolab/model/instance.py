@@ -263,9 +263,36 @@ class Instance(Tabular):
         values = {name: getattr(self, name) for name in ALL_COLUMNS}
         return {name: column for name, column in values.items() if column is not None}
 
-    def take(self, requests: Column, name: str | None = None) -> "Instance":
-        """Return the instance of some requests only, in the order given."""
-        chosen = np.asarray(requests, dtype=np.int64)
+    def take(self, requests: Column | NDArray[np.bool_], name: str | None = None) -> "Instance":
+        """Return the instance of some requests only, in the order given.
+
+        Parameters
+        ----------
+        requests : integers from 0 to n - 1, or one boolean for each request.
+        name : the name of the instance; by default that of this instance.
+
+        Raises
+        ------
+        ValueError
+            when `requests` has no such values, or no values at all.
+
+        Examples
+        --------
+        >>> three = Instance("three", 9, [0, 1, 2], [1, 1, 1], [2, 3, 4])
+        >>> three.take([2, 0]).output.tolist(), three.take(three.output > 2).output.tolist()
+        ([4, 2], [3, 4])
+        """
+        flags = isinstance(requests, list) and {*map(type, requests)} == {bool}
+        is_array = hasattr(requests, "__array__") or flags
+        given = np.asanyarray(requests) if is_array else requests
+        if isinstance(given, np.ndarray) and given.dtype.kind == "b":
+            if given.shape != (len(self),):
+                raise ValueError(
+                    f"requests has {given.size} booleans: a mask must have one for each of the "
+                    f"{len(self)} requests"
+                )
+            given = np.flatnonzero(_unmasked("requests", given))
+        chosen = integers("request", given, least=0, most=len(self) - 1, each="index")
         kept: dict[str, Any] = {name: column[chosen] for name, column in self.columns.items()}
         kept |= {"source": self.source, "tick_seconds": self.tick_seconds}
         return Instance(name or self.name, self.memory, **kept)
@@ -336,34 +363,69 @@ def is_integer(value: object) -> bool:
 
 def _read(name: str, values: Any) -> IntArray:
     """Return the column as a frozen array, every value checked against its own limits."""
-    least, most = _LEAST.get(name, 1), _MOST.get(name, LARGEST)
+    limits = _LEAST.get(name, 1), _MOST.get(name, LARGEST)
+    column = integers(name, values, *limits, longest=MOST_REQUESTS)
+    column.setflags(write=False)
+    return column
+
+
+def integers(
+    name: str,
+    values: Any,
+    least: int,
+    most: int,
+    *,
+    each: str = "request",
+    longest: int | None = None,
+) -> IntArray:
+    """Return values as a new array of 64-bit integers between two limits.
+
+    Parameters
+    ----------
+    name : what messages call the values.
+    values : a list or a one-dimensional array of integers, without masked values.
+    least, most : limits of each value.
+    each : what messages call the place of a value.
+    longest : largest number of values; None sets no limit.
+
+    Raises
+    ------
+    ValueError
+        names place, value and limits.
+    """
     if isinstance(values, np.ndarray):
         readable = values.ndim == 1 and values.dtype.kind in "iu"
     else:
         readable = isinstance(values, Sequence) and not isinstance(values, str | bytes)
     if not readable:
         raise ValueError(f"{name} must be a list or a one-dimensional array of integers")
-    if len(values) > MOST_REQUESTS:
-        raise ValueError(f"{name} has {len(values)} values: at most {MOST_REQUESTS} are allowed")
+    if longest is not None and len(values) > longest:
+        raise ValueError(f"{name} has {len(values)} values: at most {longest} are allowed")
     if isinstance(values, np.ndarray):
+        values = _unmasked(name, values)
         _refuse(
             (values < least) | (values > most),
             lambda i: f"{name} {values[i]} must be between {least} and {most}",
+            each,
         )
     else:
         for i, value in enumerate(values):
             if not is_integer(value):
-                raise ValueError(f"request {i}: {name} {shown(value)} must be an integer")
+                raise ValueError(f"{each} {i}: {name} {shown(value)} must be an integer")
             if not least <= value <= most:
                 raise ValueError(
-                    f"request {i}: {name} {shown(int(value))} must be between {least} and {most}"
+                    f"{each} {i}: {name} {shown(int(value))} must be between {least} and {most}"
                 )
-    column = np.array(values, dtype=np.int64)
-    column.setflags(write=False)
-    return column
+    return np.array(values, dtype=np.int64)
 
 
-def _refuse(wrong: NDArray[np.bool_], rule: Callable[[int], str]) -> None:
+def _unmasked(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values: drop them, or fill them in")
+    return np.asarray(values)
+
+
+def _refuse(wrong: NDArray[np.bool_], rule: Callable[[int], str], each: str = "request") -> None:
     if wrong.any():
         i = int(wrong.argmax())
-        raise ValueError(f"request {i}: {rule(i)}")
+        raise ValueError(f"{each} {i}: {rule(i)}")

@@ -71,6 +71,10 @@ BROKEN = {
     "float array": ({"output": np.array([3.0, 4.0])}, "output must be a list or a one-dimen"),
     "bool array": ({"output": np.array([True, True])}, "output must be a list or a one-dimen"),
     "flat": ({"output": np.array(3)}, "output must be a list or a one-dimensional array of"),
+    "masked": (
+        {"output": np.ma.array([3, 4], mask=[False, True])},
+        "output has masked values: drop them, or fill them in",
+    ),
     "array out of range": (
         {"output": np.array([3, 2**63], dtype=np.uint64)},
         f"request 1: output {2**63} must be between 1 and {LARGEST}",
@@ -98,6 +102,33 @@ def test_long_and_deep_values_are_cut_in_messages():
 def test_more_requests_than_allowed_are_refused_before_their_values_are_read():
     with pytest.raises(ValueError, match="at most 1000000 are allowed"):
         Instance(**GOOD | {"arrival": range(MOST_REQUESTS + 1)})
+
+
+def test_requests_are_taken_by_number_or_by_mask():
+    instance = Instance("three", 9, [0, 1, 2], [1, 1, 1], [2, 3, 4])
+    assert instance.take(np.array([False, False, True])).output.tolist() == [4]
+    assert instance.take(instance.to_frame()["output"] < 4).output.tolist() == [2, 3]
+    assert instance.take([True, False, True]).output.tolist() == [2, 4]
+    assert instance.take((2, np.int64(0), 2)).output.tolist() == [4, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("requests", "message"),
+    [
+        ([-1], "index 0: request -1 must be between 0 and 1"),
+        (np.array([0, 2]), "index 1: request 2 must be between 0 and 1"),
+        ([0.7], "index 0: request 0.7 must be an integer"),
+        ([0, True], "index 1: request True must be an integer"),
+        ([True], "requests has 1 booleans: a mask must have one for each of the 2"),
+        (np.array([0.7]), "request must be a list or a one-dimensional array of integers"),
+        (np.array([True]), "requests has 1 booleans: a mask must have one for each of the 2"),
+        (np.ma.array([True, True], mask=[0, 1]), "requests has masked values"),
+        (5, "request must be a list or a one-dimensional array of integers"),
+    ],
+)
+def test_requests_that_are_none_are_not_taken(requests, message):
+    with pytest.raises(ValueError, match=message):
+        Instance(**GOOD).take(requests)
 
 
 def test_equality_is_name_source_and_content():
