@@ -234,8 +234,7 @@ def _plot(found: "Attack", path: Path) -> None:
 
     run = simulate(found.instance, found.policy, seed=FRESH)
     best = found.optimum.schedule
-    panels = [
-        (f"{found.policy.name}: TEL {run.schedule.total_latency:,}", run.schedule),
-        (f"optimum: TEL {best.total_latency:,}", best),
-    ]
-    save(picture(panels[found.endless :]), path)
+    panels = [(f"optimum: TEL {best.total_latency:,}", best)]
+    if not found.endless:
+        panels.insert(0, (f"{found.policy.name}: TEL {run.total_latency:,}", run.schedule))
+    save(picture(panels), path)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ratiolab.model.display import Result, Tabular
 from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Column, Instance, shown
+from ratiolab.model.instance import Column, Instance, integers, shown
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -196,15 +196,9 @@ class FleetSchedule(Result):
     runs: Schedule = field(repr=False)
 
     def __init__(self, fleet: Fleet, replica: Column, runs: Schedule) -> None:
-        column = np.array(replica, np.int64).reshape(-1)
+        column = integers("replica", replica, 0, fleet.replicas - 1)
         if len(column) != len(fleet):
             raise ValueError(f"replica has {len(column)} values for {len(fleet)} requests")
-        wrong = np.flatnonzero((column < 0) | (column >= fleet.replicas))
-        if len(wrong):
-            i = int(wrong[0])
-            raise ValueError(
-                f"request {i}: replica {column[i]} must be between 0 and {fleet.replicas - 1}"
-            )
         own = fleet.instance
         over = (own.prompt + own.output) > np.array(fleet.memories)[column]
         if over.any():
@@ -257,7 +251,7 @@ class FleetSchedule(Result):
 
     @cached_property
     def total_latency(self) -> int:
-        """Total end-to-end latency (TEL), rounds."""
+        """Total end-to-end latency (TEL), rounds; `ValueError` if a request never completes."""
         return self.runs.total_latency
 
     @property

@@ -116,7 +116,7 @@ def read_fleet_schedule(path: PathLike, fleet: Fleet) -> FleetSchedule:
         if len(moved):
             raise ValueError(f"request {request[inside][moved[0]]} runs on two replicas")
         schedule = FleetSchedule(fleet, places, runs)
-        require_total_latency(data.total_latency, schedule.total_latency)
+        require_total_latency(data.total_latency, schedule.runs)
         return schedule
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None

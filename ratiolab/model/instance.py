@@ -29,6 +29,10 @@ a memory of a million tokens, still fit a 64-bit integer."""
 MOST_REQUESTS = 10**6
 """Most requests of one instance."""
 
+LAST_ROUND = 2 * 10**15
+"""Last round of a schedule: after the latest arrival, a million of the largest outputs fit one
+after another."""
+
 SHORTEST_TICK, LONGEST_TICK = 1e-9, 1e6
 """Limits of the seconds of a tick."""
 
@@ -393,6 +397,8 @@ def integers(
     ValueError
         names place, value and limits.
     """
+    if hasattr(values, "__array__"):
+        values = np.asanyarray(values)
     if isinstance(values, np.ndarray):
         readable = values.ndim == 1 and values.dtype.kind in "iu"
     else:

@@ -120,16 +120,18 @@ def read_schedule(path: PathLike, instance: Instance) -> Schedule:
         runs = (data.request, data.start, data.stop)
         more = (data.release, data.lead, data.unfilled)
         schedule = Schedule(instance, *runs, data.preemption, *more)
-        require_total_latency(data.total_latency, schedule.total_latency)
+        require_total_latency(data.total_latency, schedule)
         return schedule
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
 
 
-def require_total_latency(stated: int | None, found: int) -> None:
+def require_total_latency(stated: int | None, schedule: Schedule) -> None:
     """Raise `ValueError` if a file states another total latency than that of its runs."""
-    if stated not in (None, found):
-        raise ValueError(f"total_latency {shown(stated)} is not that of the runs, {found}")
+    if stated is not None and stated != schedule.total_latency:
+        raise ValueError(
+            f"total_latency {shown(stated)} is not that of the runs, {schedule.total_latency}"
+        )
 
 
 def write_schedule(schedule: Schedule, path: PathLike) -> None:

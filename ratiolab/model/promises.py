@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ratiolab.model.fleet import Fleet, fleet_of, replicas_of
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import DATES, Instance
-from ratiolab.model.schedule import Schedule
+from ratiolab.model.schedule import Schedule, require_complete
 
 NO_DATE = 2**62
 """A date that no request misses."""
@@ -76,7 +76,14 @@ def require_dates(instance: Instance) -> None:
 
 
 def weighted_latency(schedule: Schedule) -> int:
-    """Return the sum of weight times latency, rounds."""
+    """Return the sum of weight times latency, rounds.
+
+    Raises
+    ------
+    ValueError
+        when a request never completes.
+    """
+    require_complete(schedule)
     columns = weights(schedule.instance).tolist(), schedule.latency.tolist()
     return sum(weight * latency for weight, latency in zip(*columns, strict=True))
 

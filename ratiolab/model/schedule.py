@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ratiolab.model.display import Result
 from ratiolab.model.eviction import EVICTIONS, Eviction, Preemption, require_preemption
 from ratiolab.model.footprint import IntArray, held
-from ratiolab.model.instance import Column, Instance
+from ratiolab.model.instance import LAST_ROUND, Column, Instance, integers, shown
 from ratiolab.model.run import Run
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Schedule(Result):
     when its runs together have lasted as many rounds as its output. Under ``pause`` it holds
     s + g + (stop - start) tokens at t in (stop, release], too; a run that starts at the release of
     the one before finds its cache in place, any other builds it again. Nothing is checked here
-    beyond shapes: `ratiolab.model.feasibility` is the judge.
+    beyond numbers and shapes: `ratiolab.model.feasibility` is the judge.
 
     An engine may prefill in chunks. A run then begins with a lead of rounds that make no token, in
     which it holds s + g + 1 tokens: its prompt, what it brings along, and room for the token to
@@ -44,6 +44,11 @@ class Schedule(Result):
     lead : rounds of each run before that of its first token, shape (r,); by default 0.
     unfilled : tokens that were still to be prefilled when a run was evicted, shape (r,); by
         default 0.
+
+    Raises
+    ------
+    ValueError
+        when a column is not of integers, a value is beyond 2 * 10^15, or columns differ in length.
     """
 
     instance: Instance
@@ -68,20 +73,18 @@ class Schedule(Result):
     ) -> None:
         require_preemption(preemption)
         given = {"release": release, "lead": lead, "unfilled": unfilled}
-        zeros = np.zeros(np.size(start), np.int64)
-        filled = (
-            stop if release is None else release,
-            *(c if c is not None else zeros for c in (lead, unfilled)),
-        )
-        given_columns = request, start, stop, *filled
-        columns = [np.asarray(c, dtype=np.int64).reshape(-1) for c in given_columns]
+        named = {"request": request, "start": start, "stop": stop} | given
+        read = {name: _read(name, c) for name, c in named.items() if c is not None}
+        zeros = np.zeros(len(read["start"]), np.int64)
+        read = {"release": read["stop"], "lead": zeros, "unfilled": zeros} | read
+        columns = [read[name] for name in named]
         if len({len(c) for c in columns}) != 1:
             more = "".join(f" and {name}" for name, column in given.items() if column is not None)
             raise ValueError(f"request, start and stop{more} must have one value for each run")
         order = np.lexsort((columns[2], columns[0], columns[1]))
         object.__setattr__(self, "instance", instance)
         object.__setattr__(self, "preemption", preemption)
-        for name, column in zip(("request", "start", "stop", *given), columns, strict=True):
+        for name, column in zip(named, columns, strict=True):
             sorted_column = column[order]  # a copy, whatever was given
             sorted_column.setflags(write=False)
             object.__setattr__(self, name, sorted_column)
@@ -94,8 +97,10 @@ class Schedule(Result):
         >>> Schedule.from_starts(Instance("two", 5, [0, 0], [1, 1], [2, 3]), [0, 2]).total_latency
         7
         """
-        starts = np.asarray(starts, dtype=np.int64)
-        return cls(instance, np.arange(len(instance)), starts, starts + instance.output)
+        first = integers("start", starts, 0, LAST_ROUND)
+        if len(first) != len(instance):
+            raise ValueError(f"starts has {len(first)} values for {len(instance)} requests")
+        return cls(instance, np.arange(len(instance)), first, first + instance.output)
 
     @classmethod
     def from_runs(
@@ -111,8 +116,12 @@ class Schedule(Result):
         >>> Schedule.from_runs(one, [(0, 0, 3), (0, 4, 6)], "recompute").total_latency
         6
         """
-        rows = np.array([tuple(run)[:3] for run in runs], dtype=np.int64).reshape(-1, 3)
-        return cls(instance, rows[:, 0], rows[:, 1], rows[:, 2], preemption)
+        rows = [tuple(run)[:3] for run in runs]
+        for i, row in enumerate(rows):
+            if len(row) < 3:
+                raise ValueError(f"run {i}: {shown(row)} must be a request, its start and its stop")
+        request, start, stop = zip(*rows, strict=True) if rows else ((), (), ())
+        return cls(instance, request, start, stop, preemption)
 
     @property
     def made(self) -> IntArray:
@@ -201,14 +210,26 @@ class Schedule(Result):
         return times
 
     @property
+    def is_complete(self) -> bool:
+        """Whether every request completes."""
+        return bool((self.completion >= 0).all())
+
+    @property
     def latency(self) -> IntArray:
-        """Completion minus arrival of each request, rounds, shape (n,)."""
-        return self.completion - self.instance.arrival
+        """Completion minus arrival of each request, rounds, shape (n,); -1 if it never completes.
+
+        A request that completes before it arrives has a negative latency:
+        `ratiolab.model.feasibility` refuses such a schedule.
+        """
+        return np.where(self.completion < 0, -1, self.completion - self.instance.arrival)
 
     @cached_property
     def total_latency(self) -> int:
-        """Total end-to-end latency (TEL), rounds."""
-        return int(self.latency.sum())
+        """Total end-to-end latency (TEL), rounds; `ValueError` if a request never completes."""
+        require_complete(self)
+        latency = self.latency
+        fits = len(latency) * int(np.abs(latency).max()) < 2**63
+        return int(latency.sum()) if fits else sum(latency.tolist())
 
     @property
     def makespan(self) -> int:
@@ -217,14 +238,15 @@ class Schedule(Result):
 
     @property
     def ttft(self) -> IntArray:
-        """Rounds from arrival to the first token ever produced (TTFT), shape (n,).
+        """Rounds from arrival to the first token ever produced (TTFT), shape (n,); -1 without one.
 
         Decoding is deterministic, so a token that is lost to an eviction has been seen.
         """
-        first = np.full(len(self.instance), np.iinfo(np.int64).max)
+        never = np.iinfo(np.int64).max
+        first = np.full(len(self.instance), never)
         fruitful = self.made > 0
         np.minimum.at(first, self.request[fruitful], (self.start + self.lead)[fruitful])
-        return first + 1 - self.instance.arrival
+        return np.where(first == never, -1, first - self.instance.arrival + 1)
 
     @property
     def preemptions(self) -> int:
@@ -251,18 +273,21 @@ class Schedule(Result):
     @property
     def headline(self) -> str:
         """Name of the instance, and the total latency."""
-        ended = (self.completion >= 0).all()
-        cost = f"TEL {self.total_latency:,}" if ended else "some requests never complete"
+        cost = f"TEL {self.total_latency:,}" if self.is_complete else "some requests never complete"
         return f"{self.instance.name}: {cost}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the runs as plain data, tied to the instance by its digest."""
+        """Return the runs as plain data, tied to the instance by its digest.
+
+        The total latency is left out if a request never completes.
+        """
         head = {"instance": self.instance.name, "digest": self.instance.digest}
         kept = {} if self.preemption == "restart" else {"preemption": self.preemption}
         names = ["request", "start", "stop", *(["release"] if self.eviction.stays else [])]
         names += [name for name in ("lead", "unfilled") if getattr(self, name).any()]
         runs = {name: getattr(self, name).tolist() for name in names}
-        return head | kept | runs | {"total_latency": self.total_latency}
+        cost = {"total_latency": self.total_latency} if self.is_complete else {}
+        return head | kept | runs | cost
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a table with one row for each run, in order of start."""
@@ -288,3 +313,17 @@ class Schedule(Result):
         np.add.at(level, self.release + 1, -paused)
         time = np.arange(end)
         return (np.cumsum(level) + np.cumsum(slope) * time)[:-1]
+
+
+def require_complete(schedule: Schedule) -> None:
+    """Raise `ValueError` if a request never completes: such a schedule has no total cost."""
+    if not schedule.is_complete:
+        i = int((schedule.completion < 0).argmax())
+        raise ValueError(
+            f"{schedule.instance.name}: request {i} never completes, so there is no total latency"
+        )
+
+
+def _read(name: str, values: Column) -> IntArray:
+    # the judge of schedules names negative values
+    return integers(name, values, -LAST_ROUND, LAST_ROUND, each="run")

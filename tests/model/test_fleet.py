@@ -31,6 +31,12 @@ def test_a_number_of_replicas_that_makes_no_sense_is_refused(replicas):
         Fleet(PAIR, replicas)
 
 
+@pytest.mark.parametrize("replica", [[0.5, 1], [True, 0], np.array([0.5, 1])])
+def test_replicas_that_are_no_integers_are_refused(replica):
+    with pytest.raises(ValueError, match=r"replica .*must be .*integer"):
+        FleetSchedule.from_starts(Fleet(PAIR, 2), replica, [0, 0])
+
+
 def test_memory_is_judged_replica_by_replica():
     """Literally: the tokens of each replica at each time, added up."""
     rng = np.random.default_rng(3)

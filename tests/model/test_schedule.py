@@ -16,6 +16,7 @@ from ratiolab.model import (
     violations,
     write_schedule,
 )
+from ratiolab.model.promises import weighted_latency
 
 EC1 = Instance("example-ec1", 7, [0] * 4, [1] * 4, [1, 2, 3, 4])
 
@@ -67,6 +68,55 @@ def test_semantics_of_preemption_that_are_none_are_named():
 def test_columns_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="one value for each run"):
         Schedule(EC1, [0, 1], [0], [1])
+
+
+@pytest.mark.parametrize(
+    ("starts", "message"),
+    [
+        ([0.9, 1, 2, 3], "request 0: start 0.9 must be an integer"),
+        (np.array([0.9, 1, 2, 3]), "start must be a list or a one-dimensional array of integers"),
+        ([0, True, 2, 3], "request 1: start True must be an integer"),
+        ([0, 1, "2", 3], "request 2: start '2' must be an integer"),
+        ([0, 1, 2, -3], "request 3: start -3 must be between 0 and 2000000000000000"),
+        ([0, 1, 2, 2**63 - 5], f"request 3: start {2**63 - 5} must be between 0 and"),
+        (np.array([0, 1, 2, 2**64 - 1], np.uint64), f"request 3: start {2**64 - 1} must be"),
+        ([0, 1], "starts has 2 values for 4 requests"),
+    ],
+)
+def test_starts_that_are_no_rounds_are_refused(starts, message):
+    with pytest.raises(ValueError, match=message):
+        Schedule.from_starts(EC1, starts)
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ((0, 0.5, 2), "run 0: start 0.5 must be an integer"),
+        ((0, 0, 2**62), f"run 0: stop {2**62} must be between -2000000000000000 and"),
+        ((0, 0), "run 0: \\(0, 0\\) must be a request, its start and its stop"),
+    ],
+)
+def test_runs_that_are_none_are_refused(run, message):
+    with pytest.raises(ValueError, match=message):
+        Schedule.from_runs(EC1, [run])
+
+
+def test_a_schedule_in_which_a_request_never_completes_has_no_total(tmp_path):
+    schedule = Schedule(EC1, [0, 2, 3], [0, 0, 1], [1, 1, 5])
+    assert schedule.latency.tolist() == [1, -1, -1, 5]
+    assert schedule.ttft.tolist() == [1, -1, 1, 2]
+    for cost in (lambda: schedule.total_latency, lambda: weighted_latency(schedule)):
+        with pytest.raises(ValueError, match="example-ec1: request 1 never completes"):
+            cost()
+    write_schedule(schedule, tmp_path / "s.json")
+    assert "total_latency" not in (tmp_path / "s.json").read_text()
+    assert read_schedule(tmp_path / "s.json", EC1).stop.tolist() == [1, 1, 5]
+
+
+def test_a_total_that_needs_more_than_64_bits_is_exact():
+    n = 10**4
+    many = Instance("many", 7, [0] * n, [1] * n, [1] * n)
+    assert Schedule.from_starts(many, [10**15] * n).total_latency == n * (10**15 + 1)
 
 
 @st.composite
