@@ -1,9 +1,10 @@
 """Display of instances, schedules and results: data, a table, HTML and a picture."""
 
 from abc import ABC, abstractmethod
+from dataclasses import fields
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +16,21 @@ PLOTS = "ratiolab.report.plots.results"
 It belongs to a higher layer and is imported by name when a picture is drawn: no result depends on
 how it is drawn.
 """
+
+
+class Rebuilt:
+    """A dataclass whose copies and pickles go through its constructor.
+
+    Copies of read-only arrays are writeable: a constructor checks them and makes them read-only.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+        return _build, (type(self), values)
+
+
+def _build(kind: Any, values: dict[str, Any]) -> Any:
+    return kind(**values)
 
 
 class Tabular(ABC):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ratiolab.model.display import Result, Tabular
+from ratiolab.model.display import Rebuilt, Result, Tabular
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Column, Instance, integers, shown
 from ratiolab.model.schedule import Schedule
@@ -177,7 +177,7 @@ def memories_of(given: Instance | Fleet) -> tuple[Instance, tuple[int, ...]]:
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class FleetSchedule(Result):
+class FleetSchedule(Rebuilt, Result):
     """The runs of all requests of a fleet, and the replica of each request.
 
     Nothing is checked here beyond shapes: `ratiolab.model.feasibility.fleet_violations` is

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.model.display import Tabular
+from ratiolab.model.display import Rebuilt, Tabular
 from ratiolab.model.footprint import IntArray, peak, volume
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Request(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Instance(Tabular):
+class Instance(Rebuilt, Tabular):
     """A memory size and the requests that share it.
 
     Columns become read-only int64 arrays of shape (n,); requests are named by their position,
@@ -369,8 +369,7 @@ def _read(name: str, values: Any) -> IntArray:
     """Return the column as a frozen array, every value checked against its own limits."""
     limits = _LEAST.get(name, 1), _MOST.get(name, LARGEST)
     column = integers(name, values, *limits, longest=MOST_REQUESTS)
-    column.setflags(write=False)
-    return column
+    return np.frombuffer(column.tobytes(), np.int64)  # no flag makes bytes writeable
 
 
 def integers(

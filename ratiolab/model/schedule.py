@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ratiolab.model.display import Result
+from ratiolab.model.display import Rebuilt, Result
 from ratiolab.model.eviction import EVICTIONS, Eviction, Preemption, require_preemption
 from ratiolab.model.footprint import IntArray, held
 from ratiolab.model.instance import LAST_ROUND, Column, Instance, integers, shown
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class Schedule(Result):
+class Schedule(Rebuilt, Result):
     """The runs of all requests of an instance, and what an eviction costs.
 
     A request may have several runs; the last one completes. Under ``restart`` an evicted run loses

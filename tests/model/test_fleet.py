@@ -1,6 +1,8 @@
 """Fleets, their schedules, and the judge of them."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -35,6 +37,20 @@ def test_a_number_of_replicas_that_makes_no_sense_is_refused(replicas):
 def test_replicas_that_are_no_integers_are_refused(replica):
     with pytest.raises(ValueError, match=r"replica .*must be .*integer"):
         FleetSchedule.from_starts(Fleet(PAIR, 2), replica, [0, 0])
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_are_read_only_too(copied):
+    schedule = FleetSchedule.from_starts(Fleet(PAIR, 2), [0, 1], [0, 0])
+    assert PAIR.digest
+    again = copied(schedule)
+    assert again.fleet == schedule.fleet
+    assert again.to_dict() == schedule.to_dict()
+    for column in (again.replica, again.runs.start, again.fleet.instance.output):
+        assert not column.flags.writeable
+    for instance in (PAIR, again.fleet.instance):
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+            instance.output.setflags(write=True)
 
 
 def test_memory_is_judged_replica_by_replica():
