@@ -34,8 +34,10 @@ class Violation:
         return f"{self.rule}: {self.detail}"
 
 
-def violations(schedule: Schedule) -> list[Violation]:
+def violations(schedule: Schedule | FleetSchedule) -> list[Violation]:
     """Return every rule that a schedule breaks, under its semantics of preemption.
+
+    A schedule of a fleet is left to `fleet_violations`.
 
     The rules: ``unknown-request`` (a run names no request of the instance), ``duration`` (a run
     lasts at least one round and, after its lead, at most as many as the request still lacks
@@ -58,6 +60,8 @@ def violations(schedule: Schedule) -> list[Violation]:
     >>> violations(Schedule.from_starts(tight, [0, 1]))
     []
     """
+    if isinstance(schedule, FleetSchedule):
+        return fleet_violations(schedule)
     requests = list(schedule.instance.requests)
     keeps = schedule.eviction.keeps_tokens
     runs: dict[int, list[_Stay]] = {i: [] for i in range(len(requests))}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ratiolab.model import FormatError, InfeasibleScheduleError, Instance, Schedule, held
-from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet
+from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet, violations
 from ratiolab.model.fleet import Fleet, FleetSchedule, fleet_of, replicas_of
 from ratiolab.model.fleet_io import (
     read_fleet,
@@ -71,6 +71,7 @@ def test_memory_is_judged_replica_by_replica():
         fits = max(tokens.values()) <= 6
         verdicts.append(fits)
         assert fits == (not fleet_violations(schedule))
+        assert violations(schedule) == fleet_violations(schedule)
         if fits:
             assert require_feasible_fleet(schedule) is schedule
         else:
