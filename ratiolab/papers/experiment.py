@@ -1,12 +1,13 @@
 """Experiments of papers: how one is found, run, and written as a page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.resources import as_file, files
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ratiolab.executors import Executor
@@ -75,8 +76,8 @@ class Experiment:
 
 
 @cache
-def experiments() -> dict[str, Experiment]:
-    """Return what ``ratiolab reproduce`` knows, by name."""
+def experiments() -> Mapping[str, Experiment]:
+    """Return what ``ratiolab reproduce`` knows, by name, read-only."""
     folders = {f"{PACKAGE}.{paper}": files(f"{PACKAGE}.{paper}") for paper in papers()}
     found = [
         Experiment(f"{package}.experiments.{template.removesuffix('.md')}")
@@ -85,7 +86,7 @@ def experiments() -> dict[str, Experiment]:
         for template in sorted(file.name for file in (folder / "experiments").iterdir())
         if template.endswith(".md") and not template.startswith("_")
     ]
-    return {experiment.name: experiment for experiment in found}
+    return MappingProxyType({experiment.name: experiment for experiment in found})
 
 
 def reproduce(

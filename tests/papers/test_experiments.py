@@ -28,6 +28,13 @@ from ratiolab.studies.store import Store, csv_text
 CHEN2025 = experiments()["chen2025"]
 
 EXPERIMENTS = experiments()
+
+
+def test_the_experiments_are_not_to_be_changed():
+    with pytest.raises(TypeError):
+        experiments()["mine"] = CHEN2025
+
+
 RESULTS = Path(__file__).parents[2] / "results"
 TRACES = Path(folder) if (folder := os.environ.get("RATIOLAB_TRACES")) else None
 """Folder of traces that are not shipped; without it studies of them are skipped."""
