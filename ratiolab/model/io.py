@@ -85,7 +85,10 @@ def instance_of(fields: "InstanceFields") -> Instance:
 
 
 def write_instance(instance: Instance, path: PathLike) -> None:
-    """Write an instance as JSON or, when the path ends in ``.csv``, as CSV (without the memory)."""
+    """Write an instance as JSON or, when the path ends in ``.csv``, as CSV.
+
+    CSV holds the columns alone: memory, name, source and tick_seconds are left out.
+    """
     if Path(path).suffix == ".csv":
         columns = instance.columns
         rows = zip(*columns.values(), strict=True)
