@@ -352,7 +352,7 @@ def is_one_line(text: str) -> bool:
 
 def require_tick(seconds: object) -> float:
     """Return the seconds of a tick; `ValueError` unless they are a number that makes sense."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float | np.floating):
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float | np.integer | np.floating):
         raise ValueError(f"tick_seconds {shown(seconds)} must be a number")
     if not SHORTEST_TICK <= seconds <= LONGEST_TICK:
         limits = f"between {SHORTEST_TICK:g} and {LONGEST_TICK:g}"

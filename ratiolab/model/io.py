@@ -24,6 +24,7 @@ from ratiolab.model.files import (
     write_text,
 )
 from ratiolab.model.instance import COLUMNS, OPTIONAL_COLUMNS, PROMISES, Instance, shown
+from ratiolab.model.numbers import require_integer
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def read_instance(path: PathLike | Content, memory: int | None = None) -> Instan
         is_json = path.suffix == ".json" or text.lstrip().startswith("{")
         fields = json_object(text, INSTANCE_FORMAT) if is_json else _csv_fields(text, path.stem)
         if memory is not None:
-            fields["memory"] = memory
+            fields["memory"] = require_integer("memory", memory)
         elif not is_json:
             raise ValueError("memory is missing: a CSV file needs --memory")
         return instance_of(validated(InstanceFile if is_json else InstanceFields, fields))

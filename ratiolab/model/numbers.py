@@ -7,11 +7,15 @@ import numpy as np
 from ratiolab.model.instance import is_integer, shown
 
 
-def require_integer(name: str, value: object, least: int | None = None) -> None:
-    """Raise ValueError unless a value is an integer, and not below the least that is allowed."""
+def require_integer(name: str, value: object, least: int | None = None) -> int:
+    """Return an integer of any kind as an int.
+
+    `ValueError` unless the value is one, and not below the least that is allowed.
+    """
     if not is_integer(value):
         raise ValueError(f"{name} {shown(value)} must be an integer")
     _require_least(name, value, least)
+    return int(value)  # type: ignore[call-overload, no-any-return]
 
 
 def require_number(name: str, value: object, least: float | None = None) -> None:

@@ -79,6 +79,7 @@ def simulate(
     """
     instance, policy = as_instance(instance), as_policy(policy)
     clock = as_clock(clock)
+    seed = require_integer("seed", seed)
     semantics = semantics_of(policy, preemption)
     if patience is not None:
         require_integer("patience", patience, 0)

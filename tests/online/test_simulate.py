@@ -1,5 +1,6 @@
 """Schedules and figures of policies that are known by hand or by a formula."""
 
+import json
 from fractions import Fraction
 from itertools import combinations
 from math import log, sqrt
@@ -12,8 +13,10 @@ import reference_intervals
 from drawn import drawn
 
 from ratiolab.model import Instance
+from ratiolab.model.fleet import Fleet
 from ratiolab.model.footprint import peak
 from ratiolab.online import PolicyError, make, simulate
+from ratiolab.online.fleets.loop import simulate_fleet
 from ratiolab.online.policies.a_ell import prefers_a_ell
 from ratiolab.online.policies.gsa import GSA
 from ratiolab.online.policies.kill_restart import KillRestart, whole_caps
@@ -30,6 +33,18 @@ def runs_of(instance, key, **parameters):
 
 def latency(instance, key, **parameters):
     return simulate(instance, make(key, parameters)).total_latency
+
+
+def test_seeds_are_integers_of_any_kind():
+    one = Instance("one", 9, [0], [2], [5], tick_seconds=np.int64(1))
+    fleet = Fleet(one, 2)
+    for run in (
+        simulate(one, make("a-min"), seed=np.int64(3)),
+        simulate_fleet(fleet, "fcfs", seed=np.int64(3)),
+    ):
+        assert json.loads(json.dumps(run.to_dict()))["seed"] == 3
+    with pytest.raises(ValueError, match=r"seed 0\.5 must be an integer"):
+        simulate(one, make("a-min"), seed=0.5)
 
 
 def test_predictions_that_are_too_short_clear_everybody_for_ever():

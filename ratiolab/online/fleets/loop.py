@@ -181,6 +181,7 @@ def simulate_fleet(
     policy, router = as_policy(policy), as_router(router)
     if patience is not None:
         require_integer("patience", patience, 0)
+    seed = require_integer("seed", seed)
     with contained():
         return _FleetRun(fleet, policy, router, seed, preemption, as_clock(clock)).run(patience)
 
