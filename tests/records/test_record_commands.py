@@ -61,10 +61,8 @@ def test_the_commands_tell_and_judge(store, capsys, monkeypatch):
     code, out, err = run(capsys, *short, "--only", NAME, *folders)
     assert (code, out) == (0, "1 of 1 tries were better\n")
     assert err.startswith(f"{NAME}: [")
-    assert run(capsys, "records", "verify", *folders)[:2] == (
-        0,
-        "1 of 1 records prove what they say\n",
-    )
+    code, out, _ = run(capsys, "records", "verify", *folders)
+    assert (code, out.splitlines()[0]) == (0, "1 of 1 records prove what they say")
     code, out, _ = run(capsys, "records", "page", "--results", store.results, "--json")
     assert code == 0
     assert [Path(path).name for path in json.loads(out)["written"]] == ["records.md", "records.png"]
