@@ -1,8 +1,10 @@
 """Numbers that a caller gives are checked where they come in, and named in the message."""
 
+import json
 from math import nan
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ratiolab import (
@@ -12,6 +14,7 @@ from ratiolab import (
     Limits,
     attack,
     bound,
+    certify_promises,
     compare,
     evaluate,
     evaluate_fleet,
@@ -29,6 +32,7 @@ PAIR = Fleet(TWO, 2)
 NONE: Any = None
 HALF: Any = 2.5
 TEXT: Any = "x"
+ONE: Any = np.int64(1)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +63,26 @@ TEXT: Any = "x"
 def test_a_number_that_is_impossible_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: solve_fleet(TWO), "one replica is an instance: solve takes it"),
+        (lambda: evaluate_fleet(TWO), "one replica is an instance: evaluate takes it"),
+        (lambda: certify_promises(solve(TWO).certificate, TWO), "bounds total latency"),
+        (lambda: solve(TWO, guide=solve(TWO).certificate), "guide must be a certificate by lab"),
+    ],
+)
+def test_what_another_function_takes_is_refused_with_its_name(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_results_of_numpy_integers_are_plain_data():
+    found = solve(TWO, seed=np.int64(1), node_limit=np.int64(10)), simulate(TWO, "fcfs", seed=ONE)
+    for each in (*found, simulate_fleet(PAIR, "fcfs", seed=ONE), solve_fleet(PAIR, seed=ONE)):
+        json.dumps(each.to_dict())
 
 
 @pytest.mark.parametrize("memory", ["30", []])

@@ -32,7 +32,7 @@ from ratiolab.hindsight.bounds import fleet_lower_bound
 from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.model import Preemption
 from ratiolab.model.display import Result
-from ratiolab.model.fleet import Fleet, replicas_of
+from ratiolab.model.fleet import Fleet, replicas_of, require_fleet
 from ratiolab.model.numbers import require_integer
 from ratiolab.online import Policy
 from ratiolab.online.clock import BatchTime, as_clock
@@ -320,6 +320,7 @@ def evaluate_fleet(
     ValueError
         for an unknown metric, no router, or a policy that makes no sense under these semantics.
     """
+    require_fleet(fleet, "evaluate")
     clock = as_clock(clock)
     slo = Slo.parse(slo) if isinstance(slo, str) else slo
     chosen = metric_of(metric, slo)

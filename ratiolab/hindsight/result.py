@@ -42,12 +42,13 @@ class SolveOptions:
     def __post_init__(self) -> None:
         if self.time_limit is not None:
             require_number("time_limit", self.time_limit, 0)
+        integers = {"seed": 0, "steps": 0, "threads": 1}
         if self.node_limit is not None:
-            require_integer("node_limit", self.node_limit, 0)
+            integers["node_limit"] = 0
         if self.memory_limit is not None:
             require_number("memory_limit", self.memory_limit)
-        for name, least in (("seed", 0), ("steps", 0), ("threads", 1)):
-            require_integer(name, getattr(self, name), least)
+        for name, least in integers.items():  # plain ones, which JSON shows
+            object.__setattr__(self, name, require_integer(name, getattr(self, name), least))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as JSON shows them, without the number of threads."""

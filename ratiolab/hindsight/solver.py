@@ -191,6 +191,10 @@ def solve(
         plan = (ORDERS, DUALS, ("program", PulpProgram(solver)))
     state = SolveState(instance, options, progress, params or DEFAULT)
     if guide is not None:
+        if not isinstance(guide, PathCertificate):
+            raise ValueError(
+                "guide must be a certificate by labelling: proven takes others"
+            )
         state.walked = guide
         duals = dual_certificate(instance, guide.duals, guide.value)
         _begin(state, replace(duals, digest=guide.digest))  # whose it is, is checked with it

@@ -176,6 +176,13 @@ def memories_of(given: Instance | Fleet) -> tuple[Instance, tuple[int, ...]]:
     return given.instance, given.memories
 
 
+def require_fleet(given: Instance | Fleet, instead: str) -> Fleet:
+    """Return a fleet; `ValueError` for an instance, which another function takes."""
+    if not isinstance(given, Fleet):
+        raise ValueError(f"one replica is an instance: {instead} takes it")
+    return given
+
+
 @dataclass(frozen=True, init=False, eq=False)
 class FleetSchedule(Rebuilt, Result):
     """The runs of all requests of a fleet, and the replica of each request.

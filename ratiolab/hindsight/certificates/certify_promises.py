@@ -140,6 +140,8 @@ def certify_promises(certificate: Promised, given: Instance | Fleet) -> int:
     """
     if isinstance(certificate, InTimeCertificate):
         return certify_in_time(certificate, given)
+    if not isinstance(certificate, Promised):
+        raise CertificateError("it bounds total latency: certify checks it")
     instance, replicas = replicas_of(given)
     require_claimed(certificate.digest, certificate.replicas, given)
     require_plain(certificate)

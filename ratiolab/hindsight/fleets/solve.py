@@ -27,7 +27,7 @@ from ratiolab.hindsight.relaxation.growth import growth_bounds
 from ratiolab.hindsight.result import FleetResult, Report, SolveOptions, Solving
 from ratiolab.hindsight.stages import MOST_REQUESTS
 from ratiolab.model.feasibility import fleet_violations, require_feasible_fleet
-from ratiolab.model.fleet import Fleet, FleetSchedule
+from ratiolab.model.fleet import Fleet, FleetSchedule, require_fleet
 from ratiolab.model.footprint import IntArray
 from ratiolab.model.instance import Instance
 
@@ -81,6 +81,7 @@ def solve_fleet(
     >>> solve_fleet(Fleet(Instance("three", 3, [0] * 3, [1] * 3, [2] * 3), 2)).headline
     'optimum 8 (proved: mean-busy-time, rounding-1)'
     """
+    require_fleet(fleet, "solve")
     if method not in METHODS:
         known = ", ".join(METHODS)
         raise ValueError(f"method {method!r} is not for several replicas: take one of {known}")
