@@ -129,6 +129,7 @@ print(simulate(instance, policy).total_latency)
 """
 
 
+@pytest.mark.long
 def test_all_runs_in_python_where_the_compiler_is_switched_off():
     found = [
         subprocess.run(
@@ -177,7 +178,7 @@ class CtrlC(Listener):
         self.finished += 1
 
 
-def test_ctrl_c_waits_until_a_function_is_compiled(monkeypatch, tmp_path):
+def test_ctrl_c_waits_until_a_function_is_compiled(monkeypatch, tmp_path, ctrl_c):
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     half = Compiled(lambda number: number // 2)
     quarter = Compiled(lambda number: half(half(number)))
@@ -192,7 +193,7 @@ def test_ctrl_c_waits_until_a_function_is_compiled(monkeypatch, tmp_path):
     assert pressed.finished == 2  # nothing is compiled again
 
 
-def test_a_second_ctrl_c_does_not_wait():
+def test_a_second_ctrl_c_does_not_wait(ctrl_c):
     ended = []
 
     @interrupts_deferred()
