@@ -192,9 +192,7 @@ def solve(
     state = SolveState(instance, options, progress, params or DEFAULT)
     if guide is not None:
         if not isinstance(guide, PathCertificate):
-            raise ValueError(
-                "guide must be a certificate by labelling: proven takes others"
-            )
+            raise ValueError("guide must be a certificate by labelling: proven takes others")
         state.walked = guide
         duals = dual_certificate(instance, guide.duals, guide.value)
         _begin(state, replace(duals, digest=guide.digest))  # whose it is, is checked with it
