@@ -19,19 +19,17 @@ def commit() -> str | None:
     root = Path(__file__).parents[1]
     if not (root / ".git").exists():
         return None
+    words = ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    words += ["--", ".", ":!results"]
     try:
-        at, changed = (
-            subprocess.run(
-                ["git", *words], cwd=root, capture_output=True, text=True, timeout=5, check=True
-            ).stdout.strip()
-            for words in (
-                ("rev-parse", "--short=12", "HEAD"),
-                ("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"),
-            )
-        )
+        told = subprocess.run(
+            words, cwd=root, capture_output=True, text=True, timeout=5, check=True
+        ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    return f"{at}-dirty" if changed else at
+    lines = told.splitlines()
+    at = lines[0].removeprefix("# branch.oid ")[:12]
+    return at if all(line.startswith("#") for line in lines) else f"{at}-dirty"
 
 
 def today() -> str:

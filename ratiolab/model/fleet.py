@@ -14,7 +14,7 @@ import numpy as np
 
 from ratiolab.model.display import Rebuilt, Result, Tabular
 from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Column, Instance, integers, shown
+from ratiolab.model.instance import Column, Instance, integers, is_integer, shown
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Fleet(Tabular):
 
     def __post_init__(self) -> None:
         given = self.replicas
-        if isinstance(given, bool) or not isinstance(given, int | np.integer):
+        if not is_integer(given):
             raise ValueError(f"replicas {shown(given)} must be an integer")
         if len(self.memories) not in (0, given):
             raise ValueError(f"{len(self.memories)} memories are given for {given} replicas")
@@ -75,7 +75,7 @@ class Fleet(Tabular):
         object.__setattr__(self, "replicas", int(given))
         most = self.instance.memory
         memories = tuple(self.memories) or (most,) * self.replicas
-        if any(isinstance(m, bool) or not isinstance(m, int | np.integer) for m in memories):
+        if not all(map(is_integer, memories)):
             raise ValueError(f"memories {shown(memories)} must be integers")
         if min(memories) < 1 or max(memories) != most:
             raise ValueError(
