@@ -7,7 +7,7 @@ An option of a file that is written is declared with ``writable=True``. Every co
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from typer.core import TyperCommand
 
@@ -33,18 +33,20 @@ class Command(TyperCommand):
         """Run the command, unless a file that it writes would destroy another."""
         outputs: dict[str, Path] = {}
         inputs: list[Path] = []
+        written = files_of(self.callback)
         for param in self.get_params(ctx):
             value = ctx.params.get(param.name)
             if value is None:
                 continue
-            if _is_written(param):
-                option = max(param.opts, key=len)
-                named = (
-                    pictures(value, ctx.params.get("formats")) if option == "--plot" else [value]
-                )
+            if written.get(param.name):
+                option, path = max(param.opts, key=len), Path(value)
+                named = pictures(path, ctx.params.get("formats")) if option == "--plot" else [path]
                 outputs |= {f"{option} {path}": path for path in named}
-            else:
-                inputs += _read_by(param.name, value)
+            elif param.name in written:
+                each = value if isinstance(value, list | tuple) else [value]
+                inputs += (STANDARD_INPUT if str(path) == "-" else Path(path) for path in each)
+            elif param.name in MAY_NAME_A_FILE:
+                inputs += _named_in(value)
         require_apart(outputs, inputs)
         return super().invoke(ctx)
 
@@ -60,6 +62,8 @@ def pictures(plot: Path, formats: str | None) -> list[Path]:
 
 def require_apart(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> None:
     """Refuse outputs that are folders, inputs or one file; the keys name them in the message."""
+    if not outputs:
+        return
     from ratiolab.model.files import STREAMS
 
     for name, path in outputs.items():
@@ -83,23 +87,29 @@ def require_apart(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> N
         seen[name] = path
 
 
-def _is_written(param: Any) -> bool:
-    """Tell whether a parameter names a file that the command writes."""
-    kind = getattr(param, "type_descriptor", None)  # the option --help has none
-    return kind is not None and kind.is_path and kind.parameter_info.writable
+def files_of(command: Any) -> dict[str, bool]:
+    """Return which parameters of a command's function name files, and whether it writes these."""
+    return {
+        name: any(getattr(about, "writable", False) for about in hint.__metadata__)
+        for name, hint in get_type_hints(command, include_extras=True).items()
+        if _is_path(hint)
+    }
 
 
-def _read_by(name: str, value: object) -> Iterator[Path]:
-    """Return the files that a parameter names for reading."""
-    if isinstance(value, Path):
-        yield STANDARD_INPUT if str(value) == "-" else value
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _read_by(name, each)
-    elif isinstance(value, str) and name in MAY_NAME_A_FILE:
-        for word in value.split(","):
-            stem, own, _ = word.strip().rpartition(".py:")
-            yield Path(f"{stem}.py" if own else word.strip())
+def _is_path(hint: object) -> bool:
+    """Tell whether a type is a path, or holds one."""
+    return hint is Path or any(map(_is_path, get_args(hint)))
+
+
+def _named_in(words: str | Iterable[str]) -> Iterator[Path]:
+    """Return the files that a text with commas may name, or several texts."""
+    if not isinstance(words, str):
+        for each in words:
+            yield from _named_in(each)
+        return
+    for word in words.split(","):
+        stem, own, _ = word.strip().rpartition(".py:")
+        yield Path(f"{stem}.py" if own else word.strip())
 
 
 def _is_one_file(one: Path, other: Path) -> bool:

@@ -1,5 +1,6 @@
 """The kept list of policies and routers."""
 
+import json
 import os
 import subprocess
 import sys
@@ -33,15 +34,13 @@ def test_the_list_is_kept_until_a_source_changes(tmp_path, monkeypatch):
 
 def test_a_kept_list_loads_neither_policies_nor_numpy(capsys):
     assert [each["policy"] for each in run_json(capsys, "policies")["policies"]] == [*POLICIES]
-    program = (
-        "import sys; from ratiolab.cli.listing import listed; listed(); print(*sys.modules);"
-        "print(len(listed()['policies']))"
-    )
+    words = [sys.executable, "-X", "importtime", "-m", "ratiolab", "policies", "--json"]
     for _ in range(2):  # the first may have to make the list
-        words, places = [sys.executable, "-c", program], {"PYTHONDONTWRITEBYTECODE": ""}
+        places = {"PYTHONDONTWRITEBYTECODE": ""}
         run = subprocess.run(
             words, env=os.environ | places, capture_output=True, text=True, check=True
         )
-    modules, number = run.stdout.splitlines()
-    assert {"numpy", "ratiolab.online"}.isdisjoint(modules.split())
-    assert int(number) == len(POLICIES)
+    modules = {line.split("|")[-1].strip() for line in run.stderr.splitlines()}
+    assert "ratiolab.cli.listing" in modules
+    assert {"numpy", "ratiolab.model", "ratiolab.online"}.isdisjoint(modules)
+    assert len(json.loads(run.stdout)["policies"]) == len(POLICIES)
