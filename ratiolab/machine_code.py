@@ -21,6 +21,9 @@ import numpy as np
 LOADING = 0.1
 """Seconds that it takes to load a compiled function from disk."""
 
+COMPILER = 0.5
+"""Seconds that it takes to load the compiler, which that needs."""
+
 
 class _Later:
     """A handler that keeps Ctrl-C for later, and lets another handler have the next."""
@@ -139,7 +142,7 @@ class Often(Compiled):
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function."""
-        if self._seconds > LOADING:
+        if self._seconds > (LOADING if "numba" in sys.modules else COMPILER):
             return self._dispatcher(*arguments)
         began = perf_counter()
         result = self._function(*arguments)
@@ -169,9 +172,13 @@ def _kept() -> Any:
 
     Where no folder can be written to, what is kept beside the source is used, and no more is kept.
     """
-    from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
+    from numba.core import caching
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-    class BesideSource(InTreeCacheLocator):
+    # its name before numba 0.62
+    kind: Any = getattr(caching, "_InTreeCacheLocator", None) or caching.InTreeCacheLocator
+
+    class BesideSource(kind):  # type: ignore[misc]
         @classmethod
         def from_function(cls, py_func: Any, py_file: str) -> Any:
             return cls(py_func, py_file)
