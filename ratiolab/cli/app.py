@@ -15,7 +15,7 @@ from ratiolab.version import __version__, commit, today
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TextColumn
+    from rich.progress import Progress, ProgressColumn, TextColumn
 
     from ratiolab.hindsight.result import Progress as Bounds
     from ratiolab.hindsight.result import Report
@@ -279,16 +279,27 @@ def _console(width: int | None) -> "Console":
 @contextmanager
 def progress(*, silent: bool = False, bar: bool = False) -> "Iterator[Progress]":
     """Show progress on standard error, silent also when that is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
     bars = [BarColumn()] if bar else []
     columns = [SpinnerColumn(), description_column(), *bars, TimeElapsedColumn()]
-    with Progress(
-        *columns, console=console, transient=True, disable=silent or not console.is_terminal
-    ) as display:
+    with shown(*columns, silent=silent) as display:
         yield display
+
+
+@contextmanager
+def shown(*columns: "ProgressColumn", silent: bool = False) -> "Iterator[Progress]":
+    """Show columns of progress on standard error, silent also when that is not a terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    display = Progress(*columns, console=console, transient=True)
+    if silent or not console.is_terminal:
+        yield display  # never started: a disabled one ends with an empty line before rich 14.3
+    else:
+        with display:
+            yield display
 
 
 def description_column() -> "TextColumn":

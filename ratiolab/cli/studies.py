@@ -15,6 +15,7 @@ from ratiolab.cli.app import (
     answer,
     app,
     description_column,
+    shown,
     print_json,
     print_rich,
 )
@@ -162,24 +163,10 @@ def reproduce(
 @contextmanager
 def bar(name: str, folder: Path) -> Iterator[Callable[[int, int], None]]:
     """Show a bar of finished cells on standard error; Ctrl-C says what is kept."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
-    with Progress(
-        description_column(),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as display:
+    columns = [description_column(), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+    with shown(*columns) as display:
         task = display.add_task(name, total=None)
 
         def advance(done: int, cells: int) -> None:
@@ -188,5 +175,6 @@ def bar(name: str, folder: Path) -> Iterator[Callable[[int, int], None]]:
         try:
             yield advance
         except KeyboardInterrupt:
-            console.print(f"what is finished is kept in {folder}; run again to go on", markup=False)
+            kept = f"what is finished is kept in {folder}; run again to go on"
+            display.console.print(kept, markup=False)
             raise
