@@ -15,9 +15,9 @@ from ratiolab.cli.app import (
     answer,
     app,
     description_column,
-    shown,
     print_json,
     print_rich,
+    shown,
 )
 from ratiolab.cli.outputs import require_apart
 
