@@ -26,6 +26,9 @@ SIGMA = 0.585
 SAMPLES = 20
 """Draws for each prompt: the paper's training samples."""
 
+MOST_DRAWS = 50_000_000
+"""Most draws of all requests together: they take 400 megabytes."""
+
 _CHOICES = (1.0, 1.5, 2.0, 2.5, 3.5, 5.0, 8.0, 15.0, 30.0)
 _LEAST_SCALE = 0.01  # equal draws would have scale 0 and an infinite likelihood
 
@@ -53,7 +56,8 @@ def distributional(
     ----------
     family : ``log-t`` with NU degrees of freedom, ``log-t-nu`` with those of greatest likelihood
         among nine between 1 and 30, or ``log-normal``.
-    samples : draws for each request, at least 2; the paper trains on 20.
+    samples : draws for each request, at least 2, all together at most `MOST_DRAWS`; the paper
+        trains on 20.
     sigma : median scale of the distributions; the default comes from the paper's P99/P50.
     most : tokens at which a draw is stopped.
     truth : an instance whose distributions the outputs were drawn from, if there is one.
@@ -65,6 +69,9 @@ def distributional(
     """
     if samples < 2:
         raise ValueError(f"samples {samples} must be at least 2")
+    if samples * len(instance) > MOST_DRAWS:
+        most_each = f"{len(instance):,} requests take at most {MOST_DRAWS // len(instance):,} each"
+        raise ValueError(f"samples {samples:,} are too many; {most_each}")
     if not 0 < sigma < float("inf"):
         raise ValueError(f"sigma {sigma} must be positive and finite")
     if most < 1:

@@ -148,10 +148,11 @@ def ranked(instance: Instance, noise: float, rng: np.random.Generator) -> Instan
 
 
 def misjudged(instance: Instance, noise: float, rng: np.random.Generator) -> Instance:
-    """Move medians of predicted distributions by factors exp(noise * Normal(0, 1)), to at least 1.
+    """Move medians of predicted distributions by factors exp(noise * Normal(0, 1)).
 
-    Extra spread of a model that sees the prompt alone. Point predictions are the medians. Raise
-    ValueError if the instance predicts no distributions.
+    This is extra spread of a model that sees the prompt alone. Medians stay between 1 and 10^9
+    tokens, and are the point predictions. Raise ValueError if the instance predicts no
+    distributions.
     """
     if not 0 <= noise < float("inf"):
         raise ValueError(f"noise {noise} must be at least 0 and finite")
@@ -160,7 +161,7 @@ def misjudged(instance: Instance, noise: float, rng: np.random.Generator) -> Ins
             "predictions misjudged need distributions before them, as in log-t+misjudged:0.3"
         )
     moved = instance.location + 1000 * noise * rng.standard_normal(len(instance))
-    location = np.rint(np.maximum(moved, 0)).astype(np.int64)
+    location = np.rint(np.clip(moved, 0, 1000 * np.log(LARGEST) - 1)).astype(np.int64)
     median = np.rint(np.exp(location / 1000)).astype(np.int64)
     return instance.replace(location=location, predicted=median)
 

@@ -89,45 +89,36 @@ def test_a_file_that_is_read_is_not_overwritten(capsys, folder, words):
     assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 
+ONE_FILE = "are one file; choose two names"
+DASH = "-: a file must be named; /dev/stdout is standard output"
+
+
 @pytest.mark.parametrize(
-    "words",
+    ("words", "message"),
     [
-        "solve ec1.json --schedule a --certificate a",
-        "solve ec1.json --schedule w/a --certificate ./w/../w/a",
-        "evaluate trace.csv --clock unit --memory 99 --report r.html --certificate r.html",
-        "attack --policy fcfs --evaluations 3 -o a --certificate a",
-        "attack --policy fcfs --evaluations 3 --plot a.png --course a.png",
-        "lab export ec1.json --lp a --mps a",
-        "solve ec1.json --certificate a.png --plot a.svg --format png",
-        "compare ec1.json --plot a.pdf --report a.pdf",
-        "games --page a.csv",
-        "ranges --page a.png",
+        ("solve ec1.json --schedule a --certificate a", ONE_FILE),
+        ("solve ec1.json --schedule w/a --certificate ./w/../w/a", ONE_FILE),
+        ("evaluate trace.csv --clock unit --memory 99 --report r --certificate r", ONE_FILE),
+        ("attack --policy fcfs --evaluations 3 -o a --certificate a", ONE_FILE),
+        ("attack --policy fcfs --evaluations 3 --plot a.png --course a.png", ONE_FILE),
+        ("lab export ec1.json --lp a --mps a", ONE_FILE),
+        ("solve ec1.json --certificate a.png --plot a.svg --format png", ONE_FILE),
+        ("compare ec1.json --plot a.pdf --report a.pdf", ONE_FILE),
+        ("games --page a.csv", ONE_FILE),
+        ("ranges --page a.png", ONE_FILE),
+        ("generate uniform -o -", DASH),
+        ("solve ec1.json --schedule -", DASH),
+        ("attack --policy fcfs --evaluations 3 --certificate -", DASH),
+        ("lab export ec1.json --lp -", DASH),
+        ("claims chen2025/example-1 --page -", DASH),
     ],
 )
-def test_two_outputs_are_not_one_file(capsys, folder, words):
+def test_outputs_are_files_with_names_of_their_own(capsys, folder, words, message):
     before = set(folder.iterdir())
     code, out, err = run(capsys, words)
     assert (code, out) == (2, "")
-    assert "are one file; choose two names" in err
+    assert message in err
     assert len(err.splitlines()) == 1
-    assert set(folder.iterdir()) == before
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "generate uniform -o -",
-        "solve ec1.json --schedule -",
-        "attack --policy fcfs --evaluations 3 --certificate -",
-        "lab export ec1.json --lp -",
-        "claims chen2025/example-1 --page -",
-    ],
-)
-def test_a_dash_is_no_name_of_a_file_to_write(capsys, folder, words):
-    before = set(folder.iterdir())
-    code, out, err = run(capsys, words)
-    assert (code, out) == (2, "")
-    assert "-: a file must be named; /dev/stdout is standard output" in err
     assert set(folder.iterdir()) == before
 
 

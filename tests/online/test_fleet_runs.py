@@ -141,11 +141,18 @@ PAIR = Fleet(Instance("pair", 9, [0, 2], [1, 1], [3, 3], predicted=[3, 3]), 2)
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda view: Routing([(9, 0)]), "request 9 to replica 0"),
-        (lambda view: Routing([(0, 2)]), "request 0 to replica 2"),
-        (lambda view: Routing([(0, 0), (0, 1)]), "request 0 to replica 1"),
+        (lambda view: Routing([(9, 0)]), "request 9, which is not in the central queue"),
+        (lambda view: Routing([(0, 2)]), "request 0 to replica 2, which is none of 0 to 1"),
+        (lambda view: Routing([(0, 0), (0, 1)]), "request 0, which is not in the central queue"),
         (lambda view: Routing([]), "in the central queue, and nothing happens any more"),
-        (lambda view: Routing([], view.now), "asks to be woken at once"),
+        (lambda view: Routing([], view.now), "woken at 0, which is not later"),
+        (lambda view: Routing([], 1.5), "woken at 1.5, which is no time"),
+        (lambda view: Routing([(0, 0.0)]), r"\[\(0, 0.0\)\], which is no sequence of pairs"),
+        (lambda view: Routing([0]), "which is no sequence of pairs"),
+        (lambda view: Routing(None), "assigns None, which is no sequence of pairs"),
+        (lambda view: [(0, 0)], "which is no Routing"),
+        (lambda view: None, "answers None, which is no Routing"),
+        (None, "start returns None, which is no function"),
     ],
 )
 def test_illegal_answers_are_refused_by_name(answer, message):

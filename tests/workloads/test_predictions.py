@@ -135,6 +135,12 @@ def test_requests_stay_as_they_are(words):
     assert predicted != instance
 
 
+def test_medians_that_are_moved_far_stay_lengths():
+    instance = add_predictions(of_outputs([7] * 50), "log-t+misjudged:1e9", 0)
+    assert set(instance.location.tolist()) == {0, round(1000 * np.log(10**9) - 1)}
+    assert 0.99 * 10**9 < instance.predicted.max() <= 10**9
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -149,6 +155,7 @@ def test_requests_stay_as_they_are(words):
         ("noisy:nan", "predictions 'noisy:nan' needs a number behind a colon"),
         ("one-bit:0", "threshold 0 must be at least 1 and below the memory"),
         ("log-t:1", "samples 1 must be at least 2"),
+        ("log-t:1e9", "samples 1,000,000,000 are too many"),
         ("exact:3", "predictions 'exact:3': exact takes no number"),
         ("misjudged:0.3", "predictions misjudged need distributions before them, as in log-t+"),
     ],

@@ -11,6 +11,7 @@ requests in at its next boundary.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 from ratiolab.model import IntArray, Preemption, stream
 from ratiolab.model.display import Result
 from ratiolab.model.fleet import Fleet, FleetSchedule, memories_of
-from ratiolab.model.instance import DATES, PICOSECONDS, Instance
+from ratiolab.model.instance import DATES, PICOSECONDS, Instance, shown
 from ratiolab.model.numbers import require_integer
 from ratiolab.model.promises import goodput, has_dates
 from ratiolab.model.schedule import Schedule
@@ -32,7 +33,7 @@ from ratiolab.online.metrics import per_request
 from ratiolab.online.observations import Observations, Revealed
 from ratiolab.online.policy import Policy
 from ratiolab.online.registry import as_policy
-from ratiolab.online.router import FleetSetting, ReplicaView, Router, RouterView
+from ratiolab.online.router import FleetSetting, ReplicaView, Router, RouterView, Routing
 from ratiolab.online.simulate import PolicyError, Serving, judge, semantics_of
 from ratiolab.online.simulation import Outcome, Simulation
 from ratiolab.online.user_policy import contained
@@ -328,6 +329,9 @@ class _FleetRun:
         self.observations = Observations(instance, informed, {}, waiting, {}, kept, {})
         setting = FleetSetting(memories, policy, clock)
         self.route = router.start(setting, stream(seed, "router"))
+        if not callable(self.route):
+            start = f"start returns {shown(self.route)}, which is no function"
+            raise RouterError(f"{router.name}: {start}")
         self.central: dict[int, None] = {}
         self.place = np.full(len(instance), -1)
         self.next = 0
@@ -385,15 +389,14 @@ class _FleetRun:
         show(known, time, tuple(arrived), tuple(i for _, i in completed), 0)
         views = [replica.view for replica in self.replicas]
         central = MappingProxyType(self.central)
-        routing = self.route(
-            RouterView(time, central, tuple(arrived), tuple(completed), views, known)
-        )
-        for i, r in routing.assign:
-            if i not in self.central or not 0 <= r < len(self.replicas):
-                raise RouterError(
-                    f"{self.router.name}, time {time}: request {i} to replica {r}, which is none "
-                    "of the queue or of the fleet"
-                )
+        view = RouterView(time, central, tuple(arrived), tuple(completed), views, known)
+        assign, following = self._read(self.route(view), time)
+        for i, r in assign:
+            if i not in self.central:
+                raise self._error(time, f"assigns request {i}, which is not in the central queue")
+            if not 0 <= r < len(self.replicas):
+                at = f"which is none of 0 to {len(self.replicas) - 1}"
+                raise self._error(time, f"assigns request {i} to replica {r}, {at}")
             del self.central[i]
             self.place[i] = r
             replica = self.replicas[r]
@@ -403,9 +406,27 @@ class _FleetRun:
                 active.append(replica)
         if not self.central:
             return NEVER
-        if routing.wake <= time:
-            raise RouterError(f"{self.router.name}, time {time}: asks to be woken at once")
-        return routing.wake
+        if following <= time:
+            raise self._error(time, f"asks to be woken at {following}, which is not later")
+        return following
+
+    def _read(self, routing: object, time: int) -> tuple[list[tuple[int, int]], int]:
+        """Return what a router assigns, and when it wants to be asked again."""
+        if not isinstance(routing, Routing):
+            raise self._error(time, f"answers {shown(routing)}, which is no Routing")
+        try:
+            assign = [(index(i), index(r)) for i, r in routing.assign]
+        except (TypeError, ValueError):
+            what = "no sequence of pairs, a request and its replica"
+            raise self._error(time, f"assigns {shown(routing.assign)}, which is {what}") from None
+        try:
+            return assign, index(routing.wake)
+        except TypeError:
+            wake = f"asks to be woken at {shown(routing.wake)}, which is no time"
+            raise self._error(time, wake) from None
+
+    def _error(self, time: int, rule: str) -> RouterError:
+        return RouterError(f"{self.router.name}, time {time}: {rule}")
 
     def _stuck(self) -> Exception:
         if self.central:
