@@ -24,7 +24,8 @@ another, which replicas do at once, and its bound is false.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
+from math import inf
 from typing import NamedTuple, TypeAlias
 
 from ratiolab.hindsight.dual_feasible import dual_feasible, names
@@ -47,7 +48,7 @@ class LowerBound:
 
 
 class Piece(NamedTuple):
-    """Slots ``begin`` to ``end`` (half open) that one machine spends on one request."""
+    """Slots ``begin`` to ``end`` (half open), in which one machine serves one request."""
 
     request: int
     begin: int
@@ -235,23 +236,32 @@ def one_machine(
     ranks : what is served least first in place of the total size.
     """
     fixed = sizes if ranks is None else ranks
-    releases = [(release, i) for i, release in enumerate(released)]
-    heapify(releases)
+    order = sorted(range(len(released)), key=released.__getitem__)
+    moments: list[float] = [*(released[i] for i in order), inf]
     remaining = list(sizes)
     waiting: list[tuple[float, int]] = []
-    slot = 0
-    while releases or waiting:
+    slot = place = 0
+    while place < len(order) or waiting:
         if not waiting:
-            slot = max(slot, releases[0][0])
-        while releases and releases[0][0] <= slot:
-            i = heappop(releases)[1]
+            slot = max(slot, released[order[place]])
+        while moments[place] <= slot:
+            i = order[place]
             heappush(waiting, (fixed[i], i))
-        i = heappop(waiting)[1]
-        end = slot + remaining[i]
-        if releases:
-            end = min(end, releases[0][0])
-        remaining[i] -= end - slot
-        yield Piece(i, slot, end, last=not remaining[i])
-        if remaining[i]:
-            heappush(waiting, (remaining[i] if shortest_remaining else fixed[i], i))
-        slot = end
+            place += 1
+        rank, i = heappop(waiting)
+        begin, left = slot, remaining[i]
+        while moments[place] < slot + left:
+            new = order[place]
+            heappush(waiting, (fixed[new], new))
+            left -= released[new] - slot
+            slot = released[new]
+            place += 1
+            if shortest_remaining:
+                rank = left
+            if (fixed[new], new) < (rank, i):
+                remaining[i] = left
+                heappush(waiting, (rank, i))
+                break
+        else:
+            slot, left = slot + left, 0
+        yield Piece(i, begin, slot, last=not left)

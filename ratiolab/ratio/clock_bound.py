@@ -140,6 +140,8 @@ def _needs(instance: Instance, clock: BatchTime, *, refills: bool) -> list[_Need
         later = work * (2 * output - 1)
         middle = min(max(quicker, prompt), end - 1)
         for first, last, c, d in ((prompt, middle, 0, prefill), (middle, end - 1, decode, kv)):
+            if first == last:
+                continue
             count, total, squares = map(sub, _powers(last), _powers(first))
             added += c * count + d * total
             c, d = fixed + memory * c, fixed + memory * d

@@ -1,7 +1,9 @@
 """Lower bounds hold against the brute-force optimum, and are exact integers."""
 
 from fractions import Fraction
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from oracle import least_latency
 from tiny_instances import tiny
@@ -11,6 +13,7 @@ from ratiolab.hindsight.bounds import (
     alone,
     best_lower_bound,
     mean_busy_time,
+    one_machine,
     volume,
 )
 from ratiolab.model import Instance
@@ -47,3 +50,28 @@ def test_volume_bound_by_hand_with_preemption() -> None:
     instance = Instance("hand", 4, [0, 1], [0, 0], [4, 1])
     assert volume(instance).value == 5
     assert alone(instance).value == 5
+
+
+@pytest.mark.parametrize("rule", ["remaining", "size", "rank"])
+def test_one_machine_serves_slot_by_slot_what_is_least(rule: str) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        n = int(rng.integers(1, 8))
+        released, sizes = rng.integers(0, 20, n).tolist(), rng.integers(1, 9, n).tolist()
+        ranks = rng.choice([-0.5, 0.25, 1.0], n).tolist() if rule == "rank" else None
+        remaining, served = list(sizes), {}
+        for slot in range(max(released) + sum(sizes)):
+            least = {"remaining": remaining, "size": sizes, "rank": ranks}[rule]
+            there = [i for i in range(n) if released[i] <= slot and remaining[i]]
+            if there:
+                served[slot] = i = min(there, key=lambda i: (least[i], i))
+                remaining[i] -= 1
+        pieces = list(
+            one_machine(released, sizes, shortest_remaining=rule == "remaining", ranks=ranks)
+        )
+        assert {t: p.request for p in pieces for t in range(p.begin, p.end)} == served
+        assert [p.request for p in pieces if p.last] == sorted(
+            range(n), key=lambda i: max(t for t in served if served[t] == i)
+        )
+        for one, after in pairwise(pieces):  # a machine that goes on is one piece
+            assert one.request != after.request or one.end < after.begin
