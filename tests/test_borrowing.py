@@ -99,10 +99,8 @@ def left_early(pair, n):
     return held
 
 
-FUNCTIONS = (
-    *(argument, one_of_two, own_or_borrowed, exchanged, view, view_of_own, row),
-    *(picked, packed, in_a_list, grown, left_early),
-)
+FUNCTIONS = (own_or_borrowed, exchanged, picked, grown)
+MORE = (argument, one_of_two, view, view_of_own, row, packed, in_a_list, left_early)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -112,7 +110,11 @@ def _counted():
     _nrt_python.memsys_disable_stats()
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "function",
+    [*FUNCTIONS, *(pytest.param(function, marks=pytest.mark.long) for function in MORE)],
+    ids=lambda function: function.__name__,
+)
 def test_results_and_references_are_those_of_python(function, monkeypatch, tmp_path):
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     called = careful(function)
