@@ -33,16 +33,16 @@ class Command(TyperCommand):
         """Run the command, unless a file that it writes would destroy another."""
         outputs: dict[str, Path] = {}
         inputs: list[Path] = []
-        written = files_of(self.callback)
+        files = files_of(self.callback)
         for param in self.get_params(ctx):
             value = ctx.params.get(param.name)
             if value is None:
                 continue
-            if written.get(param.name):
+            if files.get(param.name):
                 option, path = max(param.opts, key=len), Path(value)
                 named = pictures(path, ctx.params.get("formats")) if option == "--plot" else [path]
                 outputs |= {f"{option} {path}": path for path in named}
-            elif param.name in written:
+            elif param.name in files:
                 each = value if isinstance(value, list | tuple) else [value]
                 inputs += (STANDARD_INPUT if str(path) == "-" else Path(path) for path in each)
             elif param.name in MAY_NAME_A_FILE:

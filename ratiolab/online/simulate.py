@@ -259,10 +259,8 @@ class Serving:
         if not isinstance(decision, Decision):
             raise self._error(f"answers {shown(decision)}, which is no Decision")
         s = self.account
-        admit, evict = (
-            self._listed("admits", decision.admit),
-            self._listed("evicts", decision.evict),
-        )
+        admit = self._listed("admits", decision.admit)
+        evict = self._listed("evicts", decision.evict)
         for i in evict:
             if i not in self.running:
                 raise self._error(f"evicts {i}, which does not run")
