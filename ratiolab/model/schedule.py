@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -296,23 +296,69 @@ class Schedule(Rebuilt, Result):
         return pd.DataFrame(self.runs, columns=Run._fields)
 
     def usage(self) -> IntArray:
-        """Return the tokens held at t = 0, ..., last release, in O(runs + rounds) steps."""
-        end = int(max(self.stop.max(initial=0), self.release.max(initial=0))) + 2
-        level, slope = np.zeros(end, np.int64), np.zeros(end, np.int64)
-        # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope
+        """Return the tokens held at t = 0, ..., last release, in O(runs log runs + rounds) steps."""
+        return self.stretches().tokens_by_round()
+
+    def stretches(self) -> "Stretches":
+        """Return the tokens held, in stretches of rounds with the same runs, in O(r log r) steps."""
         begin = self.start + self.lead
         base = held(self.instance.prompt[self.request] + self.kept, -begin)
-        for change, sign in ((begin + 1, 1), (self.stop + 1, -1)):
-            np.add.at(level, change, sign * base)
-            np.add.at(slope, change, sign)
-        waiting = base + begin + 1  # in the lead
-        np.add.at(level, self.start + 1, waiting)
-        np.add.at(level, begin + 1, -waiting)
-        paused = base + self.stop  # after the last round, until the release
-        np.add.at(level, self.stop + 1, paused)
-        np.add.at(level, self.release + 1, -paused)
-        time = np.arange(end)
-        return (np.cumsum(level) + np.cumsum(slope) * time)[:-1]
+        # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope
+        steps = [(begin, base, 1), (self.stop, -base, -1)]
+        if self.lead.any():
+            steps += [(self.start, base + begin + 1, 0), (begin, -base - begin - 1, 0)]
+        if (self.release != self.stop).any():
+            steps += [(self.stop, base + self.stop, 0), (self.release, -base - self.stop, 0)]
+        rounds = np.concatenate([[-1, 0], *(at for at, _, _ in steps)]) + 1
+        order = np.argsort(rounds, kind="stable")
+        rounds = rounds[order]
+        last = np.append(rounds[1:] != rounds[:-1], True)
+        constant = np.concatenate([[0, 0], *(step for _, step, _ in steps)])[order]
+        slope = np.repeat([0, *(one for *_, one in steps)], [2, *[len(base)] * len(steps)])[order]
+        first, growth = rounds[last], np.cumsum(slope)[last]
+        return Stretches(first, np.cumsum(constant)[last] + growth * first, growth)
+
+
+class Stretches(NamedTuple):
+    """Stretches of rounds in which the same runs hold memory, from round 0 or the first start on.
+
+    Parameters
+    ----------
+    first : first round of each, increasing; the last one begins when all memory is free.
+    tokens : tokens held in that round.
+    growth : tokens that each later round of the stretch adds.
+    """
+
+    first: IntArray
+    tokens: IntArray
+    growth: IntArray
+
+    @property
+    def rounds(self) -> IntArray:
+        """Rounds of each stretch; the last has none."""
+        return np.append(np.diff(self.first), 0)
+
+    def tokens_by_round(self) -> IntArray:
+        """Return the tokens held in each round from 0 on."""
+        rounds = self.rounds
+        later = np.arange(self.first[0], self.first[-1]) - np.repeat(self.first, rounds)
+        tokens = np.repeat(self.tokens, rounds) + np.repeat(self.growth, rounds) * later
+        return tokens[-self.first[0] :]
+
+    def total(self) -> float:
+        """Return the sum of the tokens held in all rounds."""
+        rounds = self.rounds.astype(np.float64)
+        return float((self.tokens * rounds + self.growth * (rounds * (rounds - 1) / 2)).sum())
+
+    def most(self) -> int:
+        """Return the most tokens held in a round."""
+        return int((self.tokens + self.growth * np.maximum(self.rounds - 1, 0)).max())
+
+    def rounds_above(self, memory: int) -> int:
+        """Return the number of rounds in which more tokens are held than there are."""
+        within = (memory - self.tokens) // np.maximum(self.growth, 1) + 1
+        within = np.where(self.growth > 0, within, np.where(self.tokens > memory, 0, self.rounds))
+        return int((self.rounds - np.clip(within, 0, self.rounds)).sum())
 
 
 def require_complete(schedule: Schedule) -> None:

@@ -62,7 +62,7 @@ def opened(
 
 def schedule_of(s: Account, instance: Instance, preemption: Preemption) -> Schedule:
     """Return the runs that have ended, as a schedule of an instance."""
-    runs = np.array(s.runs, dtype=np.int64).reshape(-1, 5)
+    runs = np.asarray(s.runs, dtype=np.int64).reshape(-1, 5)
     request, start, stop, lead, unfilled = runs.T
     return Schedule(instance, request, start, stop, preemption, s.released, lead, unfilled)
 

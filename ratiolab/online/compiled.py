@@ -70,7 +70,7 @@ def serve_compiled(
     length = None if rule.length is None else make.copied(rule.length)
     arrival = np.full(n, -1)
     decide, own = rule.decide, rule.remember(make)
-    del rule  # its long lists are not kept during the run
+    del rule, known  # their long lists are not kept during the run
     state = s, own, make.column(), arrival, key, length, patience
     found = _compiled(decide, state, anew)
     if found is None or found[0] >= BROKEN:

@@ -5,6 +5,7 @@ is derived from the schedule and the boundaries of its rounds.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -57,15 +58,17 @@ def per_request(simulation: Timed) -> "pd.DataFrame":
 
     schedule, n = simulation.schedule, len(simulation.schedule.instance)
     instance, request = schedule.instance, schedule.request
-    times = _times(simulation)
-    arrival = times[instance.arrival] if simulation.arrivals is None else simulation.arrivals
+    begins = partial(_begins, simulation)
+    given = simulation.arrivals
+    arrival = begins(instance.arrival) if given is None else given
     ended = schedule.completion >= 0
-    completion = np.where(ended, times[schedule.completion], np.nan)
+    completion = np.where(ended, begins(schedule.completion), np.nan)
     first = np.full(n, np.inf)
     fruitful = schedule.made > 0
-    np.minimum.at(first, request[fruitful], times[schedule.start + schedule.lead + 1][fruitful])
+    made = begins((schedule.start + schedule.lead + 1)[fruitful])
+    np.minimum.at(first, request[fruitful], made)
     latency = completion - arrival
-    served = np.bincount(request, times[schedule.stop] - times[schedule.start], n)
+    served = np.bincount(request, begins(schedule.stop) - begins(schedule.start), n)
     again = np.where(schedule.completes, 0, schedule.made)  # made again later
     if schedule.eviction.keeps_tokens:
         again = schedule.kept * (schedule.prefilled > 0)
@@ -74,10 +77,10 @@ def per_request(simulation: Timed) -> "pd.DataFrame":
     return pd.DataFrame(
         {
             "request": np.arange(n),
-            "prompt": instance.prompt,
-            "output": output,
+            "prompt": instance.prompt.copy(),
+            "output": output.copy(),
             "unit": unit(simulation),
-            "arrival": arrival,
+            "arrival": arrival.copy(),
             "completion": completion,
             "latency": latency,
             "ttft": np.where(np.isfinite(first), first, np.nan) - arrival,
@@ -88,7 +91,8 @@ def per_request(simulation: Timed) -> "pd.DataFrame":
             "preemptions": preempted,
             "evictions": preempted - np.bincount(request[schedule.resumes_in_place], minlength=n),
             "wasted_tokens": np.bincount(request, again, n).astype(np.int64),
-        }
+        },
+        copy=False,  # all columns are new
     )
 
 
@@ -105,8 +109,9 @@ def summary(simulation: Timed) -> dict[str, float]:
     ``starvation`` (the longest waiting), ``fairness`` (Jain's index of 1 / slowdown,
     from 1/n to 1) and ``completed`` (share of the requests).
     """
-    frame, schedule = per_request(simulation), simulation.schedule
-    ended = simulation.outcome == "complete"
+    schedule, ended = simulation.schedule, simulation.outcome == "complete"
+    memory = _memory(simulation)  # before the table takes memory of the machine
+    frame = per_request(simulation)
     figures: dict[str, float] = {"completed": float(frame["completion"].notna().mean())}
     for name in TIMES:
         column = frame[name].to_numpy(np.float64)
@@ -121,15 +126,11 @@ def summary(simulation: Timed) -> dict[str, float]:
     needed = float((instance.prompt + instance.output - 1).sum())
     span = float(frame["completion"].max() - frame["arrival"].min()) if ended else float("nan")
     speed = 1 / frame["slowdown"].to_numpy(np.float64)
-    usage, began = schedule.usage(), int(schedule.instance.arrival.min())
-    lasted = np.diff(_times(simulation)[began : len(usage)])
     return figures | {
         "total_latency": float(frame["latency"].sum()) if ended else float("nan"),
         "makespan": span,
         "throughput": float(schedule.instance.output.sum()) / span,
-        "mean_memory": float(usage[began + 1 :] @ lasted / lasted.sum()) if len(lasted) else 0.0,
-        "peak_memory": float(usage.max()),
-        "overflow_rounds": float((usage > schedule.instance.memory).sum()),
+        **memory,
         "preemptions": float(schedule.preemptions),
         "evictions": float(schedule.evictions),
         "wasted_tokens": float(schedule.wasted_tokens),
@@ -253,6 +254,27 @@ def isolated_latency(
         + read * clock.kv
     )
     return seconds
+
+
+def _memory(simulation: Timed) -> dict[str, float]:
+    """Return the figures of `summary` about memory; the mean is that over time, to the end."""
+    instance, memory = simulation.schedule.instance, simulation.schedule.stretches()
+    began, end, mean = int(instance.arrival.min()), int(memory.first[-1]) - 1, 0.0
+    if end > began and simulation.times is None:
+        mean = memory.total() / (end - began)
+    elif end > began:
+        lasted = np.diff(simulation.times[began : end + 1])
+        mean = float(memory.tokens_by_round()[began + 1 :] @ lasted / lasted.sum())
+    return {
+        "mean_memory": mean,
+        "peak_memory": float(memory.most()),
+        "overflow_rounds": float(memory.rounds_above(instance.memory)),
+    }
+
+
+def _begins(simulation: Timed, rounds: NDArray[np.int64]) -> FloatArray:
+    """Return when some rounds begin."""
+    return rounds.astype(np.float64) if simulation.times is None else simulation.times[rounds]
 
 
 def _times(simulation: Timed) -> FloatArray:

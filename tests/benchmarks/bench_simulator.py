@@ -28,9 +28,6 @@ from ratiolab.workloads.predictions import add_predictions, buckets
 from ratiolab.workloads.traces import instance_from_trace, read_trace
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "online"))
-import reference  # noqa: E402
-import reference_predictions  # noqa: E402
 
 MEMORY = 16_492
 """Tokens; Llama-2-70B on two A100: Jaillet et al. (2025), Section 5.2, arXiv 2502.07115v5."""
@@ -85,6 +82,10 @@ def timed(instance: Instance, policy: Policy) -> str:
 
 def against_reference(instance: Instance, key: str) -> str:
     """Seconds of the literal reference, and how many times those of the simulator they are."""
+    sys.path.insert(0, str(ROOT / "tests" / "online"))  # here: long runs do not need its memory
+    import reference
+    import reference_predictions
+
     rules = reference.RULES | reference_predictions.RULES
     if key not in rules or key == "trail":  # its reference filters in fractions: hours for these
         return "no literal reference"

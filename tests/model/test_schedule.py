@@ -146,6 +146,17 @@ def test_usage_is_the_literal_sum_over_runs_and_rounds(schedule):
         if schedule.preemption == "swap":
             produced[run.request] += run.stop - run.start
     assert schedule.usage().tolist() == literal.tolist()
+    memory = schedule.stretches()
+    assert (memory.total(), memory.most()) == (literal.sum(), literal.max())
+    for tokens in range(int(literal.max()) + 2):
+        assert memory.rounds_above(tokens) == (literal > tokens).sum()
+
+
+def test_usage_begins_at_round_0_whatever_a_schedule_that_breaks_rules_says():
+    early = Schedule.from_runs(Instance("early", 9, [0], [2], [3]), [(0, -2, 1)])
+    assert early.usage().tolist() == [2 + 2, 2 + 3]
+    never = Schedule.from_runs(Instance("never", 9, [4], [2], [3]), [])
+    assert never.usage().tolist() == [0]
 
 
 def schedule_message(folder: Path, **changes) -> str:
