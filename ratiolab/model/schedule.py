@@ -296,11 +296,11 @@ class Schedule(Rebuilt, Result):
         return pd.DataFrame(self.runs, columns=Run._fields)
 
     def usage(self) -> IntArray:
-        """Return the tokens held at t = 0, ..., last release, in O(runs log runs + rounds) steps."""
+        """Return the tokens held at t = 0, ..., last release, in O(r log r + rounds) steps."""
         return self.stretches().tokens_by_round()
 
     def stretches(self) -> "Stretches":
-        """Return the tokens held, in stretches of rounds with the same runs, in O(r log r) steps."""
+        """Return the tokens held, in stretches of rounds with the same r runs; O(r log r)."""
         begin = self.start + self.lead
         base = held(self.instance.prompt[self.request] + self.kept, -begin)
         # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope
@@ -343,7 +343,8 @@ class Stretches(NamedTuple):
         rounds = self.rounds
         later = np.arange(self.first[0], self.first[-1]) - np.repeat(self.first, rounds)
         tokens = np.repeat(self.tokens, rounds) + np.repeat(self.growth, rounds) * later
-        return tokens[-self.first[0] :]
+        from_zero: IntArray = tokens[-self.first[0] :]
+        return from_zero
 
     def total(self) -> float:
         """Return the sum of the tokens held in all rounds."""

@@ -259,11 +259,13 @@ def isolated_latency(
 def _memory(simulation: Timed) -> dict[str, float]:
     """Return the figures of `summary` about memory; the mean is that over time, to the end."""
     instance, memory = simulation.schedule.instance, simulation.schedule.stretches()
-    began, end, mean = int(instance.arrival.min()), int(memory.first[-1]) - 1, 0.0
-    if end > began and simulation.times is None:
+    began, end, times = int(instance.arrival.min()), int(memory.first[-1]) - 1, simulation.times
+    if end <= began:
+        mean = 0.0
+    elif times is None:
         mean = memory.total() / (end - began)
-    elif end > began:
-        lasted = np.diff(simulation.times[began : end + 1])
+    else:
+        lasted = np.diff(times[began : end + 1])
         mean = float(memory.tokens_by_round()[began + 1 :] @ lasted / lasted.sum())
     return {
         "mean_memory": mean,
