@@ -66,11 +66,9 @@ def read_instance(path: PathLike | Content, memory: int | None = None) -> Instan
     path, text = Path(content.name), content.utf8
     try:
         is_json = path.suffix == ".json" or text.lstrip().startswith("{")
-        fields = json_object(text, INSTANCE_FORMAT) if is_json else _csv_fields(text, path.stem)
+        fields = json_object(text, INSTANCE_FORMAT) if is_json else _csv_fields(path, text, memory)
         if memory is not None:
             fields["memory"] = require_integer("memory", memory)
-        elif not is_json:
-            raise ValueError("memory is missing: a CSV file needs --memory")
         return instance_of(validated(InstanceFile if is_json else InstanceFields, fields))
     except ValueError as error:
         raise FormatError(f"{path}: {error}") from None
@@ -143,7 +141,7 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
     write_text(path, json_lines({"format": SCHEDULE_FORMAT} | schedule.to_dict()))
 
 
-def _csv_fields(text: str, name: str) -> dict[str, Any]:
+def _csv_fields(path: Path, text: str, memory: int | None) -> dict[str, Any]:
     rows = csv_rows(text)
     _, header = next(rows)
     try:
@@ -151,8 +149,10 @@ def _csv_fields(text: str, name: str) -> dict[str, Any]:
     except ValueError as error:
         asked = "is it a request log? `ratiolab trace` cuts an instance"
         raise ValueError(f"{error}; {asked}") from None
+    if memory is None:
+        raise ValueError("memory is missing: a CSV file needs --memory")
     columns: list[list[int]] = [[] for _ in header]
     for line, row in rows:
         for column, title, value in zip(columns, header, row, strict=True):
             column.append(csv_integer(value, title, line))
-    return {"name": name, **dict(zip(header, columns, strict=True))}
+    return {"name": path.stem, **dict(zip(header, columns, strict=True))}

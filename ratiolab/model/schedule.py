@@ -300,7 +300,10 @@ class Schedule(Rebuilt, Result):
         return self.stretches().tokens_by_round()
 
     def stretches(self) -> "Stretches":
-        """Return the tokens held, in stretches of rounds with the same r runs; O(r log r)."""
+        """Return the tokens held, by stretches of rounds in which the same runs hold memory.
+
+        The cost is O(r log r) for r runs, however long they last.
+        """
         begin = self.start + self.lead
         base = held(self.instance.prompt[self.request] + self.kept, -begin)
         # held(s, t - p) = held(s, -p) + t on p+1 .. q: a step of the constant and one of the slope
