@@ -14,7 +14,7 @@ import numpy as np
 
 from ratiolab.model.display import Rebuilt, Result, Tabular
 from ratiolab.model.footprint import IntArray
-from ratiolab.model.instance import Column, Instance, integers, is_integer, shown
+from ratiolab.model.instance import Column, Instance, frozen, integers, is_integer, shown
 from ratiolab.model.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -218,8 +218,7 @@ class FleetSchedule(Rebuilt, Result):
         unknown = (runs.request < 0) | (runs.request >= len(fleet))
         if unknown.any():
             raise ValueError(f"a run names request {runs.request[unknown][0]}, which is unknown")
-        column.setflags(write=False)
-        for name, value in (("fleet", fleet), ("replica", column), ("runs", runs)):
+        for name, value in (("fleet", fleet), ("replica", frozen(column)), ("runs", runs)):
             object.__setattr__(self, name, value)
 
     @classmethod

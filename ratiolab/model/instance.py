@@ -369,7 +369,12 @@ def _read(name: str, values: Any) -> IntArray:
     """Return the column as a frozen array, every value checked against its own limits."""
     limits = _LEAST.get(name, 1), _MOST.get(name, LARGEST)
     column = integers(name, values, *limits, longest=MOST_REQUESTS)
-    return np.frombuffer(column.tobytes(), np.int64)  # no flag makes bytes writeable
+    return frozen(column)
+
+
+def frozen(column: IntArray) -> IntArray:
+    """Return a copy that stays as it is: no flag makes bytes writeable."""
+    return np.frombuffer(column.tobytes(), np.int64)
 
 
 def integers(

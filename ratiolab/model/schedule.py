@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ratiolab.model.display import Rebuilt, Result
 from ratiolab.model.eviction import EVICTIONS, Eviction, Preemption, require_preemption
 from ratiolab.model.footprint import IntArray, held
-from ratiolab.model.instance import LAST_ROUND, Column, Instance, integers, shown
+from ratiolab.model.instance import LAST_ROUND, Column, Instance, frozen, integers, shown
 from ratiolab.model.run import Run
 
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ class Schedule(Rebuilt, Result):
         object.__setattr__(self, "instance", instance)
         object.__setattr__(self, "preemption", preemption)
         for name, column in zip(named, columns, strict=True):
-            sorted_column = column[order]  # a copy, whatever was given
-            sorted_column.setflags(write=False)
-            object.__setattr__(self, name, sorted_column)
+            object.__setattr__(self, name, frozen(column[order]))
 
     @classmethod
     def from_starts(cls, instance: Instance, starts: Column) -> "Schedule":
