@@ -8,8 +8,8 @@ import numpy as np
 
 from ratiolab.model import Instance, IntArray, Preemption, stream
 from ratiolab.model.eviction import EVICTIONS
-from ratiolab.model.instance import LAW_COLUMNS, PROMISES
-from ratiolab.model.promises import NO_DATE, weights
+from ratiolab.model.instance import DATES, LAW_COLUMNS, PROMISES
+from ratiolab.model.promises import NO_DATE
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.policy import Policy, Setting, Ties
 from ratiolab.online.view import LEVELS, Information, InformationError, View
@@ -95,13 +95,11 @@ def _observable(instance: Instance, information: Information) -> dict[str, IntAr
         if name == "upper":
             most = instance.memory - instance.prompt
             column = most if column is None else np.minimum(column, most)
-        elif name == "weight":
-            column = weights(instance)
-        elif column is None:
-            if name == "predicted":
-                continue
-            column = np.full(len(instance), 1 if name == "lower" else NO_DATE)
-        found[name] = np.array(column)
+        if column is not None:
+            found[name] = np.array(column)
+        elif name != "predicted":
+            one = NO_DATE if name in DATES else 1
+            found[name] = np.broadcast_to(np.int64(one), len(instance))  # takes no memory
     return found
 
 
