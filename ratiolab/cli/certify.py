@@ -40,8 +40,9 @@ def certify(
     instance that `ratiolab trace` cuts from the log.
 
     Exit code 0 when it proves what it claims, 1 when it does not, 3 when it is refused unchecked,
-    because checking would take more than --seconds, or more than a gigabyte, up to five where these
-    are 120 or more; with long outputs states take up to three times as much.
+    because checking would take more than --seconds, or more than a gigabyte for each 30 of them, up
+    to half of the memory of the machine. States of labellings take five gigabytes at most, and up
+    to three times as much with long outputs.
     """
     from ratiolab.hindsight.certificates.certificate import (
         InTimeCertificate,
@@ -100,7 +101,8 @@ def certify(
         )
     if reason:
         fault = "is not checked" if code == REFUSED else "does not prove its claim"
-        shown = f"{certificate} {fault}: {reason}"
+        hint = f"; --seconds {4 * seconds:g} allows more" if code == REFUSED else ""
+        shown = f"{certificate} {fault}: {reason}{hint}"
     data = {
         "instance": instance.name,
         "digest": instance.digest,

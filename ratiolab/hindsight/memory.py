@@ -6,7 +6,6 @@ What HiGHS adds while it branches cannot be foreseen: it is watched instead.
 """
 
 import os
-from math import inf
 from pathlib import Path
 
 from ratiolab.model.instance import Instance
@@ -27,9 +26,6 @@ TABLES = 400
 
 NONZERO = 450
 """Bytes for a non-zero of the integer program, before HiGHS branches."""
-
-CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-"""Files that tell what a container may take, bytes or "max"."""
 
 
 def budget(limit: int | None) -> int | None:
@@ -83,20 +79,6 @@ def program_entries(budget: int) -> int:
 def needs(count: int) -> str:
     """Return a note: arrays of ``count`` bytes exceed the budget."""
     return f"about {count // MEGABYTE} MB of arrays are more than the memory limit leaves"
-
-
-def half() -> float:
-    """Return half of the bytes that processes may take here; infinity where that is not known."""
-    try:
-        found = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):  # no such function, name or answer
-        return inf
-    for limit in CONTAINER:
-        try:
-            found = min(found, float(limit.read_text(encoding="ascii").replace("max", "inf")))
-        except (OSError, ValueError):
-            continue
-    return found / 2
 
 
 class MemoryWatch:

@@ -17,6 +17,7 @@ from ratiolab.hindsight.relaxation.growth import dual_bound, growth_bounds
 from ratiolab.hindsight.schedules.heuristics import FEW, improved_schedule
 from ratiolab.hindsight.search import Turns, delay_search
 from ratiolab.hindsight.state import Callbacks, Found, SolveState
+from ratiolab.main_memory import half_of_memory
 from ratiolab.model.instance import Instance
 from ratiolab.model.schedule import Schedule
 from ratiolab.model.streams import stream
@@ -180,7 +181,7 @@ def cut_horizon(state: SolveState) -> tuple[int, str]:
     if horizon <= least:
         return 0, "no cuts: requests, memory or horizon are too many for configurations"
     budget = state.memory_budget
-    room = memory.cut_horizon(instance, memory.half() if budget is None else budget)
+    room = memory.cut_horizon(instance, half_of_memory() if budget is None else budget)
     if room > least:
         return int(min(horizon, room)), ""
     if budget is None:
@@ -252,7 +253,7 @@ class Cells:
         if reason:
             return Found(note=f"no dynamic program over cells: {reason}")
         size = LABEL_BYTES + RUNNING_BYTES * len(instance)
-        budget = memory.half() if state.memory_budget is None else state.memory_budget
+        budget = half_of_memory() if state.memory_budget is None else state.memory_budget
         most = params.room if state.time_left is not None else params.room // 4
         room = int(min(most * size, budget)) // size
         if room < params.width:

@@ -331,8 +331,13 @@ def test_a_check_that_takes_too_much_is_refused_and_taken_on_demand(
     with allowing(60):
         assert certify(made, instance) == made.bound
     monkeypatch.setattr(effort, "MOST_BYTES", 50_000)
-    with pytest.raises(TooCostlyError, match=r"memory|bytes"):
+    with pytest.raises(TooCostlyError, match="bytes, more than 5e"):
         certify(made, instance)
+    with allowing(3_000 * effort.MOST_STEPS / 10**6):  # so much longer, so many more bytes
+        assert certify(made, instance) == made.bound
+        monkeypatch.setattr(effort, "half_of_memory", lambda: 25_000)
+        with pytest.raises(TooCostlyError, match="bytes, more than 5e"):
+            certify(made, instance)
 
 
 def test_a_check_counts_delays_where_all_have_started() -> None:

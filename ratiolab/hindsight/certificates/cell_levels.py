@@ -84,8 +84,15 @@ def merge(labels, used, found, order, number):  # type: ignore[no-untyped-def]
 
 def require_room(labels: int, most: int) -> None:
     """Raise `effort.TooCostlyError` unless memory allows this number of labels and entries."""
-    if labels * (72 + 8 * most) > effort.room() * effort.MOST_BYTES:
-        raise effort.TooCostlyError(f"{labels} labels of cells take too much memory: refused")
+    require_bytes(labels * (72 + 8 * most))
+
+
+def require_bytes(number: int) -> None:
+    """Raise `effort.TooCostlyError` if labels and transitions take more bytes than are allowed."""
+    if number > (most := effort.most_bytes()):
+        raise effort.TooCostlyError(
+            f"labels of cells take {number:.2g} bytes, more than {most:.2g}: refused"
+        )
 
 
 class Layer:
@@ -158,9 +165,7 @@ class Level:
         number = sum(len(part.source) for part in transitions)
         self.labels.append(self.labels[-1] + used)
         self.ends.append(self.ends[-1] + number)
-        most = effort.room() * effort.MOST_BYTES
-        if self.labels[-1] * _LABEL_BYTES + self.ends[-1] * _TRANSITION_BYTES > most:
-            raise effort.TooCostlyError(f"labels of cells take more than {most:.2g} bytes: refused")
+        require_bytes(self.labels[-1] * _LABEL_BYTES + self.ends[-1] * _TRANSITION_BYTES)
 
     def settle(self, full: int) -> Guide:
         """Return labels and transitions through which a path within the limit may lead.

@@ -2,8 +2,8 @@
 
 A file of a few hundred bytes can ask for gigabytes: a late arrival, long outputs over a long
 horizon, numbers of thousands of digits. The checker refuses numbers of `LARGEST_NUMBER` and more,
-estimates its memory and its steps from above, and refuses what exceeds `MOST_BYTES` or
-`MOST_STEPS`. A refusal is no verdict: the certificate may be right.
+estimates its memory and its steps from above, and refuses what exceeds `most_bytes` or the steps
+that are allowed. A refusal is no verdict: the certificate may be right.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,11 +13,12 @@ from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 
 from ratiolab.hindsight.certificates.duals import Duals, GrowthDuals
+from ratiolab.main_memory import half_of_memory
 from ratiolab.model.fleet import Fleet, memories_of
 from ratiolab.model.instance import Instance, shown
 
 MOST_BYTES = 10**9
-"""Most memory that checking may take, bytes."""
+"""Most memory that checking may take, bytes, for each half minute that it may take."""
 
 MOST_STEPS = 3 * 10**7
 """Most steps in plain Python, about a microsecond each: 30 seconds."""
@@ -97,6 +98,12 @@ def steps_left() -> int:
     return _allowed.get()
 
 
+def most_bytes() -> float:
+    """Return the bytes that checking may take, half of the memory of this machine at most."""
+    asked = MOST_BYTES * max(1.0, _allowed.get() / MOST_STEPS)
+    return min(asked, max(MOST_BYTES, half_of_memory()))
+
+
 def most_states() -> int:
     """Return the states that all passes of one width may take, partial ones too."""
     return int(room() * MOST_STATES)
@@ -140,7 +147,7 @@ class Effort(NamedTuple):
     def require_affordable(self) -> None:
         """Raise `TooCostlyError` when this is more than the checker spends."""
         for what, taken, most in (
-            ("bytes", self.bytes, MOST_BYTES),
+            ("bytes", self.bytes, most_bytes()),
             ("steps", self.steps, _allowed.get()),
         ):
             if taken > most:
