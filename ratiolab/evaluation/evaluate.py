@@ -26,7 +26,7 @@ from ratiolab.hindsight import OptResult
 from ratiolab.hindsight.certificates.certificate import SecondsCertificate
 from ratiolab.model import Instance, Preemption
 from ratiolab.model.files import PathLike
-from ratiolab.model.instance import PICOSECONDS
+from ratiolab.model.instance import PICOSECONDS, shown
 from ratiolab.model.io import as_instance
 from ratiolab.model.numbers import require_integer, require_number
 from ratiolab.online import Policy, Simulation
@@ -243,8 +243,8 @@ def _ends_of(
         lower, upper = nan, nan
     if not 0 < lower <= upper < inf:
         raise ValueError(
-            f"optimum {optimum!r} must be the result of solve, or two numbers of rounds: a lower "
-            "bound above 0 and the total latency of a schedule, which is not below it"
+            f"optimum {shown(optimum)} must be the result of solve, or two numbers of rounds: a "
+            "lower bound above 0 and the total latency of a schedule, which is not below it"
         )
     return lower, upper
 

@@ -21,7 +21,7 @@ import numpy as np
 from ratiolab.model import Instance
 from ratiolab.model.files import FormatError, PathLike, csv_rows, read_text, require_keys
 from ratiolab.model.footprint import volume
-from ratiolab.model.instance import PICOSECONDS
+from ratiolab.model.instance import PICOSECONDS, shown
 from ratiolab.model.numbers import require_number
 
 
@@ -304,7 +304,7 @@ def as_clock(given: BatchTime | str | None) -> BatchTime | None:
     if isinstance(given, str):
         return clock_of(given)
     if not (given is None or isinstance(given, BatchTime)):
-        raise ValueError(f"clock {given!r} must be a BatchTime, the name of a clock, or None")
+        raise ValueError(f"clock {shown(given)} must be a BatchTime, the name of a clock, or None")
     return given
 
 

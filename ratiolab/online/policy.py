@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf, isfinite
-from numbers import Integral
 from typing import (
     Annotated,
     Any,
@@ -22,6 +21,8 @@ from numpy.random import Generator
 
 from ratiolab.model import Preemption
 from ratiolab.model.eviction import EVICTIONS
+from ratiolab.model.instance import shown
+from ratiolab.model.numbers import require_integer
 from ratiolab.online.clock import BatchTime
 from ratiolab.online.refinement.classifier import Classifier
 from ratiolab.online.rules import Rule
@@ -260,12 +261,11 @@ def require_policy(policy: object) -> None:
             f"policy {policy!r} must be a key, as in 'mc-sf' (`ratiolab policies` lists all), or "
             "an instance of a subclass of ratiolab.Policy, as make_policy('mc-sf') gives it"
         )
-    title, ties, budget = f"policy {policy.name}", policy.ties, policy.budget
+    title, ties = f"policy {policy.name}", policy.ties
     if not isinstance(policy.information, Information):
-        level = policy.information
-        raise ValueError(f"{title}: information {level!r} must be a member of Information")
+        level = shown(policy.information)
+        raise ValueError(f"{title}: information {level} must be a member of Information")
     if ties not in (None, *get_args(TieBreak)):
         allowed = ", ".join(get_args(TieBreak))
-        raise ValueError(f"{title}: ties {ties!r} must be one of {allowed}, or None")
-    if not isinstance(budget, Integral) or budget < 0:
-        raise ValueError(f"{title}: budget {budget!r} must be an integer of at least 0")
+        raise ValueError(f"{title}: ties {shown(ties)} must be one of {allowed}, or None")
+    require_integer(f"{title}: budget", policy.budget, 0)

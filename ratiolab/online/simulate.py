@@ -160,7 +160,8 @@ class Serving:
         setting = setting_of(instance, policy, seed, preemption, clock)
         self.decide = policy.start(setting, stream(seed, "policy"))
         if not callable(self.decide):
-            raise PolicyError(f"{self.name}: start returns {self.decide!r}, which is no function")
+            returned = shown(self.decide)
+            raise PolicyError(f"{self.name}: start returns {returned}, which is no function")
 
     def to_the_end(self, patience: int) -> Ended:
         """Serve until all have completed, or none does for too long."""
@@ -215,8 +216,8 @@ class Serving:
         try:
             self.wake = now + 1 if decision.wake is None else index(decision.wake)
         except TypeError:
-            wake = decision.wake
-            raise self._error(f"asks to be woken at {wake!r}, which is no round") from None
+            wake = shown(decision.wake)
+            raise self._error(f"asks to be woken at {wake}, which is no round") from None
         return None
 
     def advance(self, following: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ratiolab.model.instance import shown
 from ratiolab.online.policy import Policy
 from ratiolab.online.view import Information
 
@@ -72,7 +73,8 @@ def load_user_policy(key: str) -> type[Policy]:
             raise ValueError(f"policy {key}: the class has no {attribute!r}")
     level = policy.information
     if not isinstance(level, Information | property):
-        raise ValueError(f"policy {key}: information {level!r} must be a member of Information")
+        stated = shown(level)
+        raise ValueError(f"policy {key}: information {stated} must be a member of Information")
     _travels(policy, str(file.absolute()), file.read_text(encoding="utf-8"))
     return policy
 

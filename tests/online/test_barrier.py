@@ -252,8 +252,9 @@ def test_the_live_sets_of_a_view_are_decisions(preemption):
     [
         ({"information": "nothing"}, "information 'nothing' must be a member of Information"),
         ({"ties": "Worst"}, "ties 'Worst' must be one of random, worst, best, index, or None"),
-        ({"budget": 2.5}, "budget 2.5 must be an integer of at least 0"),
-        ({"budget": -1}, "budget -1 must be an integer of at least 0"),
+        ({"budget": 2.5}, "budget 2.5 must be an integer"),
+        ({"budget": True}, "budget True must be an integer"),
+        ({"budget": -1}, "budget -1 must be at least 0"),
     ],
 )
 def test_a_wrong_attribute_is_refused_before_a_run(stated, message):
