@@ -57,9 +57,32 @@ def per_request(simulation: Timed) -> "pd.DataFrame":
     import pandas as pd
 
     schedule, n = simulation.schedule, len(simulation.schedule.instance)
-    instance, request = schedule.instance, schedule.request
-    begins = partial(_begins, simulation)
-    given = simulation.arrivals
+    instance, request, times = schedule.instance, schedule.request, _times_of(simulation)
+    again = np.where(schedule.completes, 0, schedule.made)  # made again later
+    if schedule.eviction.keeps_tokens:
+        again = schedule.kept * (schedule.prefilled > 0)
+    preempted = np.bincount(request[~schedule.completes], minlength=n)
+    return pd.DataFrame(
+        {
+            "request": np.arange(n),
+            "prompt": instance.prompt.copy(),
+            "output": instance.output.copy(),
+            "unit": unit(simulation),
+            **times,
+            "arrival": times["arrival"].copy(),
+            "preemptions": preempted,
+            "evictions": preempted - np.bincount(request[schedule.resumes_in_place], minlength=n),
+            "wasted_tokens": np.bincount(request, again, n).astype(np.int64),
+        },
+        copy=False,  # all columns are new
+    )
+
+
+def _times_of(simulation: Timed) -> dict[str, FloatArray]:
+    """Return the columns of `per_request` that hold times."""
+    schedule, n = simulation.schedule, len(simulation.schedule.instance)
+    instance, request, given = schedule.instance, schedule.request, simulation.arrivals
+    output, begins = instance.output, partial(_begins, simulation)
     arrival = begins(instance.arrival) if given is None else given
     ended = schedule.completion >= 0
     completion = np.where(ended, begins(schedule.completion), np.nan)
@@ -69,31 +92,16 @@ def per_request(simulation: Timed) -> "pd.DataFrame":
     np.minimum.at(first, request[fruitful], made)
     latency = completion - arrival
     served = np.bincount(request, begins(schedule.stop) - begins(schedule.start), n)
-    again = np.where(schedule.completes, 0, schedule.made)  # made again later
-    if schedule.eviction.keeps_tokens:
-        again = schedule.kept * (schedule.prefilled > 0)
-    preempted = np.bincount(request[~schedule.completes], minlength=n)
-    output = instance.output
-    return pd.DataFrame(
-        {
-            "request": np.arange(n),
-            "prompt": instance.prompt.copy(),
-            "output": output.copy(),
-            "unit": unit(simulation),
-            "arrival": arrival.copy(),
-            "completion": completion,
-            "latency": latency,
-            "ttft": np.where(np.isfinite(first), first, np.nan) - arrival,
-            "tpot": (completion - first) / np.where(output > 1, output - 1, np.nan),
-            "per_token": latency / output,
-            "waiting": np.where(ended, latency - served, np.nan),
-            "slowdown": latency / isolated_latency(instance.prompt, output, simulation.clock),
-            "preemptions": preempted,
-            "evictions": preempted - np.bincount(request[schedule.resumes_in_place], minlength=n),
-            "wasted_tokens": np.bincount(request, again, n).astype(np.int64),
-        },
-        copy=False,  # all columns are new
-    )
+    return {
+        "arrival": arrival,
+        "completion": completion,
+        "latency": latency,
+        "ttft": np.where(np.isfinite(first), first, np.nan) - arrival,
+        "tpot": (completion - first) / np.where(output > 1, output - 1, np.nan),
+        "per_token": latency / output,
+        "waiting": np.where(ended, latency - served, np.nan),
+        "slowdown": latency / isolated_latency(instance.prompt, output, simulation.clock),
+    }
 
 
 def summary(simulation: Timed) -> dict[str, float]:
@@ -110,12 +118,11 @@ def summary(simulation: Timed) -> dict[str, float]:
     from 1/n to 1) and ``completed`` (share of the requests).
     """
     schedule, ended = simulation.schedule, simulation.outcome == "complete"
-    memory = _memory(simulation)  # before the table takes memory of the machine
-    frame = per_request(simulation)
-    figures: dict[str, float] = {"completed": float(frame["completion"].notna().mean())}
+    memory = _memory(simulation)  # before the times take memory of the machine
+    times = _times_of(simulation)
+    figures = {"completed": float((~np.isnan(times["completion"])).mean())}
     for name in TIMES:
-        column = frame[name].to_numpy(np.float64)
-        column = column[~np.isnan(column)] if ended else np.array([])
+        column = times[name][~np.isnan(times[name])] if ended else np.array([])
         figures |= {
             f"mean_{name}": _or_nan(np.mean, column),
             f"median_{name}": _or_nan(np.median, column),
@@ -124,10 +131,10 @@ def summary(simulation: Timed) -> dict[str, float]:
         }
     instance = schedule.instance
     needed = float((instance.prompt + instance.output - 1).sum())
-    span = float(frame["completion"].max() - frame["arrival"].min()) if ended else float("nan")
-    speed = 1 / frame["slowdown"].to_numpy(np.float64)
+    span = float(times["completion"].max() - times["arrival"].min()) if ended else float("nan")
+    speed = 1 / times["slowdown"]
     return figures | {
-        "total_latency": float(frame["latency"].sum()) if ended else float("nan"),
+        "total_latency": float(times["latency"].sum()) if ended else float("nan"),
         "makespan": span,
         "throughput": float(schedule.instance.output.sum()) / span,
         **memory,
@@ -136,7 +143,7 @@ def summary(simulation: Timed) -> dict[str, float]:
         "wasted_tokens": float(schedule.wasted_tokens),
         "prefill_tokens": float(schedule.prefilled.sum()),
         "recompute_tax": 1 - needed / max(1, schedule.computed_tokens) if ended else float("nan"),
-        "starvation": float(frame["waiting"].max()) if ended else float("nan"),
+        "starvation": float(times["waiting"].max()) if ended else float("nan"),
         "fairness": jain(speed) if ended else float("nan"),
     }
 
@@ -215,19 +222,24 @@ def intervals(
     if not 0 < level < 1:
         raise ValueError(f"level {level} must be between 0 and 1")
     metrics = [c for c in frame.columns if c not in by and frame[c].dtype.kind in "iuf"]
-    tail = 50 * (1 - level)
     rows = []
     for key, group in frame.groupby(by, sort=False, dropna=False):
         for metric in metrics:
             values = group[metric].dropna().to_numpy(np.float64)
-            low = high = float("nan")
-            if len(values) > 1:
-                rng = stream(len(values), "bootstrap")
-                means = rng.choice(values, (resamples, len(values))).mean(axis=1)
-                low, high = np.percentile(means, [tail, 100 - tail])
-            mean = _or_nan(np.mean, values)
-            rows.append([*key, metric, len(values), mean, low, high])
+            rows.append([*key, metric, len(values), *interval(values, level, resamples)])
     return pd.DataFrame(rows, columns=[*by, "metric", "runs", "mean", "low", "high"])
+
+
+def interval(
+    values: FloatArray, level: float = 0.95, resamples: int = 2000
+) -> tuple[float, float, float]:
+    """Return the mean of values, and its percentile bootstrap interval as `intervals` draws it."""
+    low = high = float("nan")
+    if len(values) > 1:
+        tail = 50 * (1 - level)
+        means = stream(len(values), "bootstrap").choice(values, (resamples, len(values)))
+        low, high = np.percentile(means.mean(axis=1), [tail, 100 - tail])
+    return _or_nan(np.mean, values), low, high
 
 
 def jain(shares: FloatArray) -> float:

@@ -105,26 +105,27 @@ WORDS = {
 
 def figures_table(runs: Sequence[Mapping[str, float]], unit: str) -> Table:
     """Return a table of the requests' times, means over complete runs; a caption has the rest."""
-    import pandas as pd
+    import numpy as np
 
-    from ratiolab.online.metrics import intervals
+    from ratiolab.online.metrics import interval
 
-    found = intervals(pd.DataFrame(runs).assign(every="run"), ["every"]).set_index("metric")
+    mean, ends = {}, {}
+    for name in runs[0]:
+        values = np.array([run[name] for run in runs], np.float64)
+        mean[name], *ends[name] = interval(values[~np.isnan(values)])
     several = len(runs) > 1
     table = Table(title=f"times of requests, {unit}", title_justify="left", caption_justify="left")
     table.add_column("", overflow="fold")
     for name in ("mean", *(["95%"] * several), "median", "P90", "P99"):
         table.add_column(name, justify="right", overflow="fold")
     for name, words in WORDS.items():
-        if pd.isna(found["mean"].get(f"mean_{name}")):
+        if np.isnan(mean[f"mean_{name}"]):
             continue  # with one token a request there is no time between tokens
-        mean, *tails = (
-            found["mean"][f"{kind}_{name}"] for kind in ("mean", "median", "p90", "p99")
+        low, high = ends[f"mean_{name}"]
+        whole, *tails = (
+            f"{mean[f'{kind}_{name}']:,.4g}" for kind in ("mean", "median", "p90", "p99")
         )
-        low, high = found["low"][f"mean_{name}"], found["high"][f"mean_{name}"]
-        interval = [f"{low:,.4g} to {high:,.4g}"] * several
-        table.add_row(words, f"{mean:,.4g}", *interval, *(f"{value:,.4g}" for value in tails))
-    mean = found["mean"]
+        table.add_row(words, whole, *([f"{low:,.4g} to {high:,.4g}"] * several), *tails)
     table.caption = (
         f"throughput {mean['throughput']:,.4g} tokens a {unit.removesuffix('s')}, longest waiting "
         f"{mean['starvation']:,.4g}\nfairness {mean['fairness']:.3f} (Jain), memory "

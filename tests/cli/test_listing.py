@@ -32,15 +32,28 @@ def test_the_list_is_kept_until_a_source_changes(tmp_path, monkeypatch):
     assert not kept.exists()
 
 
+def modules_of(*words):
+    """Return what a command prints and the modules that it loads."""
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "ratiolab", *words],
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout, {line.split("|")[-1].strip() for line in run.stderr.splitlines()}
+
+
 def test_a_kept_list_loads_neither_policies_nor_numpy(capsys):
     assert [each["policy"] for each in run_json(capsys, "policies")["policies"]] == [*POLICIES]
-    words = [sys.executable, "-X", "importtime", "-m", "ratiolab", "policies", "--json"]
     for _ in range(2):  # the first may have to make the list
-        places = {"PYTHONDONTWRITEBYTECODE": ""}
-        run = subprocess.run(
-            words, env=os.environ | places, capture_output=True, text=True, check=True
-        )
-    modules = {line.split("|")[-1].strip() for line in run.stderr.splitlines()}
+        printed, modules = modules_of("policies", "--json")
     assert "ratiolab.cli.listing" in modules
     assert {"numpy", "ratiolab.model", "ratiolab.online"}.isdisjoint(modules)
-    assert len(json.loads(run.stdout)["policies"]) == len(POLICIES)
+    assert len(json.loads(printed)["policies"]) == len(POLICIES)
+
+
+def test_a_short_simulation_loads_no_library_but_numpy(ec1):
+    printed, modules = modules_of("simulate", ec1, "--policy", "mc-sf", "--runs", "2")
+    assert "mean TEL 12" in printed
+    assert {"numba", "pandas", "scipy", "highspy", "matplotlib"}.isdisjoint(modules)
