@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property, partial, update_wrapper
-from time import perf_counter
+from time import thread_time
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from zlib import crc32
@@ -144,9 +144,9 @@ class Often(Compiled):
         """Call the function."""
         if self._seconds > (LOADING if "numba" in sys.modules else COMPILER):
             return self._dispatcher(*arguments)
-        began = perf_counter()
+        began = thread_time()
         result = self._function(*arguments)
-        self._seconds += perf_counter() - began
+        self._seconds += thread_time() - began
         return result
 
 
