@@ -101,8 +101,9 @@ def certify(
         )
     if reason:
         fault = "is not checked" if code == REFUSED else "does not prove its claim"
-        hint = f"; --seconds {4 * seconds:g} allows more" if code == REFUSED else ""
-        shown = f"{certificate} {fault}: {reason}{hint}"
+        shown = f"{certificate} {fault}: {reason}"
+        if code == REFUSED:
+            shown += f"; --seconds {4 * seconds:g} allows more, memory up to half of this machine's"
     data = {
         "instance": instance.name,
         "digest": instance.digest,

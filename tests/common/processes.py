@@ -10,6 +10,7 @@ INTERRUPTED = """
 import os, signal, sys
 left = int(sys.argv.pop(1))
 swallowing = {"cb", "remove", "_remove", "__del__"}  # Python ignores what these callbacks raise
+locking = {"acquire", "release"}  # Python 3.11 keeps a lock of its imports that is interrupted here
 
 def count(frame, *event):
     global left
@@ -17,7 +18,7 @@ def count(frame, *event):
     if left > 0:
         return
     while frame is not None:
-        if frame.f_code.co_name in swallowing:
+        if frame.f_code.co_name in swallowing | locking:
             return
         frame = frame.f_back
     sys.setprofile(None)

@@ -127,11 +127,17 @@ def test_a_refusal_has_an_exit_code_of_its_own(
     write_instance(instance, tmp_path / "i.json")
     write_certificate(kind("late", instance.digest, 1, 1, *proof), tmp_path / "c.json")
     assert (tmp_path / "c.json").stat().st_size < 400
+    words = ["certify", str(tmp_path / "c.json"), str(tmp_path / "i.json")]
     with pytest.raises(SystemExit) as ended:
-        main(["certify", str(tmp_path / "c.json"), str(tmp_path / "i.json"), "--json"])
+        main([*words, "--json"])
     assert ended.value.code == REFUSED == 3
     said = json.loads(capsys.readouterr().out)
     assert (said["proven"], said["refused"]) == (False, True)
+    with pytest.raises(SystemExit):
+        main(words)
+    printed = capsys.readouterr().out
+    assert "is not checked: " in printed
+    assert "--seconds 120 allows more" in printed
 
 
 def test_a_file_of_too_many_numbers_is_not_read(tmp_path: Path) -> None:
