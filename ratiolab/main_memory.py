@@ -1,6 +1,7 @@
 """Main memory of the machine, or of the container that processes run in."""
 
 import os
+from functools import cache
 from math import inf
 from pathlib import Path
 
@@ -8,6 +9,7 @@ CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memo
 """Files that tell what a container may take, bytes or "max"."""
 
 
+@cache
 def half_of_memory() -> float:
     """Return half of the bytes that processes may take here; infinity where that is not known."""
     try:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ratiolab.hindsight.certificates import effort
 from ratiolab.hindsight.certificates.cell_costs import NEVER, UNIT
 from ratiolab.hindsight.certificates.cell_starts import Guide, Labels
+from ratiolab.hindsight.certificates.effort import Effort
 from ratiolab.machine_code import careful
 from ratiolab.model.footprint import IntArray
 
@@ -83,16 +83,8 @@ def merge(labels, used, found, order, number):  # type: ignore[no-untyped-def]
 
 
 def require_room(labels: int, most: int) -> None:
-    """Raise `effort.TooCostlyError` unless memory allows this number of labels and entries."""
-    require_bytes(labels * (72 + 8 * most))
-
-
-def require_bytes(number: int) -> None:
-    """Raise `effort.TooCostlyError` if labels and transitions take more bytes than are allowed."""
-    if number > (most := effort.most_bytes()):
-        raise effort.TooCostlyError(
-            f"labels of cells take {number:.2g} bytes, more than {most:.2g}: refused"
-        )
+    """Raise `TooCostlyError` unless memory allows this number of labels and entries."""
+    Effort(labels * (72 + 8 * most), 0).require_affordable()
 
 
 class Layer:
@@ -165,7 +157,8 @@ class Level:
         number = sum(len(part.source) for part in transitions)
         self.labels.append(self.labels[-1] + used)
         self.ends.append(self.ends[-1] + number)
-        require_bytes(self.labels[-1] * _LABEL_BYTES + self.ends[-1] * _TRANSITION_BYTES)
+        size = self.labels[-1] * _LABEL_BYTES + self.ends[-1] * _TRANSITION_BYTES
+        Effort(size, 0).require_affordable()
 
     def settle(self, full: int) -> Guide:
         """Return labels and transitions through which a path within the limit may lead.

@@ -69,7 +69,7 @@ def timeline(cell: Cell) -> list[Row]:
     starts = times[schedule.start]
     prefilled = instance.prompt[schedule.request]
     table["prefill"] = np.histogram(starts, edges, weights=prefilled)[0] / width
-    peak = float(schedule.usage().max())
+    peak = float(schedule.stretches().most())
     rows: list[Row] = []
     for record in table.to_dict("records"):
         figures = {name: float(f"{record[name]:.6g}") for name in SPAN_FIGURES}
